@@ -268,24 +268,35 @@ static bool add_block(struct arena *a)
 	return true;
 }
 
-/* As arena_alloc(), but returns NULL when memory runs out. */
-static void *try_alloc(struct arena *a, size_t n)
+/* From the newest block; NULL: it has no room for it, or it is a large one. */
+static inline void *take_room(struct arena *a, size_t n)
 {
 	size_t take;
-	char *p;
+	char *p = a->next;
 
 	if (n > LARGE)
-		return alloc_large(a, n);
-	take = footprint(n);
-	if ((size_t)(a->end - a->next) < take && !add_block(a))
 		return NULL;
-	p = a->next;
-	a->next += take;
+	take = footprint(n);
+	if ((size_t)(a->end - p) < take)
+		return NULL;
+	a->next = p + take;
 	MEM_UNPOISON(p, n);
 	return p;
 }
 
-void *arena_alloc(struct arena *a, size_t n)
+/* As arena_alloc(), but returns NULL when memory runs out. */
+static void *try_alloc(struct arena *a, size_t n)
+{
+	void *p = take_room(a, n);
+
+	if (p)
+		return p;
+	if (n > LARGE)
+		return alloc_large(a, n);
+	return add_block(a) ? take_room(a, n) : NULL;
+}
+
+static void *alloc_or_leave(struct arena *a, size_t n)
 {
 	void *p = try_alloc(a, n);
 
@@ -294,9 +305,18 @@ void *arena_alloc(struct arena *a, size_t n)
 	return p;
 }
 
+void *arena_alloc(struct arena *a, size_t n)
+{
+	void *p = take_room(a, n);
+
+	return p ? p : alloc_or_leave(a, n);
+}
+
 void *arena_zalloc(struct arena *a, size_t n)
 {
-	return memset(arena_alloc(a, n), 0, n);
+	void *p = take_room(a, n);
+
+	return memset(p ? p : alloc_or_leave(a, n), 0, n);
 }
 
 static void *grow_large(struct arena *a, void *p, size_t n)

@@ -44,6 +44,14 @@ static inline bool slice_starts(struct slice s, struct slice prefix)
 	return s.n >= prefix.n && (prefix.n == 0 || memcmp(s.p, prefix.p, prefix.n) == 0);
 }
 
+static inline bool slice_among(const struct slice *list, size_t n, struct slice s)
+{
+	for (size_t i = 0; i < n; i++)
+		if (slice_equal(list[i], s))
+			return true;
+	return false;
+}
+
 /* Unsigned byte order; a prefix sorts before longer slices. <0, 0, >0. */
 static inline int slice_cmp(struct slice a, struct slice b)
 {

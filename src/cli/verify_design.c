@@ -98,6 +98,7 @@ static void print_finding(void *ctx, const struct oracle_finding *f)
 static void mend_finding(void *ctx, const struct oracle_finding *f)
 {
 	struct asking *x = ctx;
+	struct oracle_table table = { x->backend, x->design, x->now_ms };
 	enum oracle_mending end;
 	struct slice mend;
 
@@ -105,7 +106,7 @@ static void mend_finding(void *ctx, const struct oracle_finding *f)
 	mend = oracle_mend_words(&x->arena, x->design, f);
 	if (!mend.n || x->why[0])
 		return;
-	if (oracle_mend(x->backend, x->design, x->now_ms, f, &end, x->why, sizeof(x->why)) && end == ORACLE_MENDED) {
+	if (oracle_mend(&table, f, &end, x->why, sizeof(x->why)) && end == ORACLE_MENDED) {
 		x->mended++;
 		print_line(x, f, mend, true);
 	}

@@ -58,11 +58,29 @@ const struct action *entity_action(const struct entity *e, struct slice name)
 
 bool design_is_table_key(const struct design *d, struct slice name)
 {
-	for (size_t i = 0; i < d->key.hash_count; i++)
-		if (slice_equal(d->key.hash[i].name, name))
+	return is_key_attribute(&d->key, name);
+}
+
+bool design_is_key(const struct design *d, struct slice name)
+{
+	for (size_t i = 0; i < d->index_count; i++)
+		if (is_key_attribute(&d->indexes[i].key, name))
 			return true;
-	for (size_t i = 0; i < d->key.range_count; i++)
-		if (slice_equal(d->key.range[i].name, name))
-			return true;
-	return false;
+	return is_key_attribute(&d->key, name);
+}
+
+struct reference attribute_source(const struct attribute *a)
+{
+	return (struct reference){ .entity = a->copy_entity, .args = a->copy_args, .arg_count = a->copy_arg_count };
+}
+
+const char *const allow_verb_names[ALLOW_VERBS] = { "create", "read", "update", "delete", "list" };
+
+const struct entity *design_call(const struct design *d, struct slice call, struct slice *verb)
+{
+	const char *space = memchr(call.p, ' ', call.n);
+	size_t n = space ? (size_t)(space - call.p) : 0;
+
+	*verb = slice_make(call.p, n);
+	return n ? design_entity(d, slice_make(space + 1, call.n - n - 1)) : NULL;
 }

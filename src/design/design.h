@@ -154,6 +154,7 @@ struct check_rule {
 };
 
 enum allow_verb { ALLOW_CREATE, ALLOW_READ, ALLOW_UPDATE, ALLOW_DELETE, ALLOW_LIST, ALLOW_VERBS };
+extern const char *const allow_verb_names[ALLOW_VERBS];
 
 /* attribute: term */
 struct assignment {
@@ -440,8 +441,13 @@ const struct action *entity_action(const struct entity *e, struct slice name);
 const struct attribute *entity_attribute(const struct entity *e, struct slice name);
 /* Whether a new item takes a number from a sequence. */
 bool entity_takes(const struct entity *e);
-/* Whether the attribute is part of the table's own key. */
+/* Whether the attribute is part of the table's own key; of any key, also of an index. */
 bool design_is_table_key(const struct design *d, struct slice name);
+bool design_is_key(const struct design *d, struct slice name);
+/* The source of a copy; its entity is empty when the attribute is no copy. */
+struct reference attribute_source(const struct attribute *a);
+/* The entity and the verb of "create Post" or "publish Post"; NULL: it is the name of an access pattern. */
+const struct entity *design_call(const struct design *d, struct slice call, struct slice *verb);
 
 /* What a reviewer of single-table designs would say (thorpe check). Adds findings. */
 void design_check(const struct design *d, struct findings *f);

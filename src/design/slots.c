@@ -45,16 +45,6 @@ static bool moves(const struct design *d, const struct entity *e, struct slice n
 	return x.moves;
 }
 
-static bool is_key_of(const struct design *d, struct slice name)
-{
-	if (is_key_attribute(&d->key, name))
-		return true;
-	for (size_t i = 0; i < d->index_count; i++)
-		if (is_key_attribute(&d->indexes[i].key, name))
-			return true;
-	return false;
-}
-
 /* ---- names ---- */
 
 static struct slice label_of(struct arena *a, struct slice name)
@@ -123,7 +113,7 @@ static void add_attribute(struct making *m, const struct attribute *a)
 	s->plain = !a->hidden && !a->private_ && !a->compressed;
 	s->tagged = !a->hidden && !moves(m->design, m->entity, a->name, 0);
 	/* An attribute that is a key itself stays, whatever it says: the database needs it. */
-	s->stored = !a->from_key || is_key_of(m->design, a->name);
+	s->stored = !a->from_key || design_is_key(m->design, a->name);
 }
 
 bool slots_show_key(const struct design *d, const struct entity *e, size_t i)
@@ -133,7 +123,7 @@ bool slots_show_key(const struct design *d, const struct entity *e, size_t i)
 	for (size_t k = 0; k < i; k++)
 		if (slice_equal(e->keys[k].attribute, name))
 			return false;
-	return !entity_attribute(e, name) && !is_key_of(d, name);
+	return !entity_attribute(e, name) && !design_is_key(d, name);
 }
 
 static void add_path(void *ctx, const struct term *t)
@@ -148,10 +138,8 @@ static void add_others(struct making *m)
 	const struct design *d = m->design;
 	const struct entity *e = m->entity;
 
-	for (size_t i = 0; i < d->key.hash_count; i++)
-		add_slot(m, design_named(d, d->key.hash[i].name));
-	for (size_t i = 0; i < d->key.range_count; i++)
-		add_slot(m, design_named(d, d->key.range[i].name));
+	for (size_t i = 0; i < key_attr_count(&d->key); i++)
+		add_slot(m, design_named(d, key_attr_at(&d->key, i)->name));
 	for (size_t i = 0; i < e->key_count; i++)
 		add_slot(m, e->keys[i].at);
 	for (size_t i = 0; i < e->param_count; i++)
@@ -292,7 +280,7 @@ static void make_keys(struct arena *a, const struct design *d, const struct enti
 		s->key_count++;
 	}
 	s->keys = keys;
-	s->keyed = s->key_count == (size_t)d->key.hash_count + d->key.range_count;
+	s->keyed = s->key_count == key_attr_count(&d->key);
 }
 
 static size_t forms_of(const struct entity *e, const struct name *attribute)
@@ -326,6 +314,27 @@ static bool is_located(const struct design *d, const struct entity *e, const str
 				return false;
 	}
 	return s->keyed;
+}
+
+/* Whether some template of the table's key names it. */
+static bool is_in_key(const struct slots *s, const struct name *n)
+{
+	for (size_t i = 0; i < s->key_count; i++) {
+		const struct template *t = s->keys[i].template;
+
+		for (size_t k = 0; k < t->part_count; k++)
+			if (t->parts[k].names && t->parts[k].at == n)
+				return true;
+	}
+	return false;
+}
+
+static bool is_told(const struct entity *e, const struct slots *s)
+{
+	for (size_t i = 0; i < e->param_count; i++)
+		if (!is_in_key(s, e->param_at[i]))
+			return false;
+	return s->located;
 }
 
 static void make_constants(struct arena *a, const struct entity *e, struct slots *s)
@@ -370,6 +379,7 @@ static void make(struct making *m)
 	make_constants(a, e, s);
 	make_identity(a, e, s);
 	s->located = is_located(d, e, s);
+	s->told = is_told(e, s);
 	s->ttl = d->ttl_at ? slot_of(s, d->ttl_at) : SLOT_NONE;
 	s->alone = is_alone(d, e);
 }

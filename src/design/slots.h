@@ -50,6 +50,7 @@ struct slots {
 	size_t key_count;
 	bool keyed;                       /* there is one for each attribute of the table's key */
 	bool located;                     /* … and no other, and the identity is all that they are made from */
+	bool told;                        /* … and all of it is in them */
 	const struct slot_key *constants; /* keys that are the same text in all items, and have no other form */
 	size_t constant_count;
 	const uint32_t *identity; /* slots that an item as it is stored must have to be one in full (entity.h) */

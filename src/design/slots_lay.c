@@ -18,12 +18,6 @@ static inline bool is_at(const struct slot *n, const uint8_t *p, const uint8_t *
 		memcmp(p + sizeof(here), n->encoded.p + sizeof(here), n->encoded.n - sizeof(here)) == 0);
 }
 
-/* As layout_size(): most values are short texts and numbers. */
-static inline size_t size_of(const uint8_t *p)
-{
-	return (uint8_t)(p[0] - VALUE_S) <= VALUE_B - VALUE_S && p[1] < 0x80 ? 2 + (size_t)p[1] : layout_size(p);
-}
-
 struct value *slots_lay(struct arena *a, const struct slots *slots, struct value item)
 {
 	struct value *values = arena_array(a, struct value, slots->count);
@@ -52,7 +46,7 @@ struct value *slots_lay(struct arena *a, const struct slots *slots, struct value
 			}
 		}
 		p += n->encoded.n;
-		size = size_of(p);
+		size = layout_size_mostly_short(p);
 		values[n->at] = (struct value){ p, size };
 		p += size;
 		n++;

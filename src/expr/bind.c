@@ -156,8 +156,10 @@ bool expr_bindings_check_used(const struct expr_bindings *b, struct error *e)
 bool binder_init(struct binder *x, struct expr_bindings *b, enum tree_kind kind, const char *label, struct slice text,
 		 struct error *e)
 {
+	struct expr_text given = { kind, label, text };
+
 	*x = (struct binder){ .b = b, .arena = b->arena, .label = label, .e = e };
-	return expr_cache_parse(b->cache, b->arena, kind, label, text, &x->tree, e);
+	return expr_cache_parse(b->cache, b->arena, &given, &x->tree, e);
 }
 
 bool binder_refuse(struct binder *x, const char *fmt, ...)

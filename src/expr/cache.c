@@ -146,16 +146,16 @@ static struct tree *keep(struct expr_cache *c, uint64_t hash, const struct tree 
 	return t;
 }
 
-bool expr_cache_parse(struct expr_cache *c, struct arena *a, enum tree_kind kind, const char *label, struct slice text,
-		      const struct tree **out, struct error *e)
+bool expr_cache_parse(struct expr_cache *c, struct arena *a, const struct expr_text *x, const struct tree **out,
+		      struct error *e)
 {
 	struct tree *t;
 	uint64_t hash;
 
-	if (!c || text.n == 0)
-		return expr_parse(a, kind, label, text, out, e);
-	hash = XXH3_64bits_withSeed(text.p, text.n, (uint64_t)kind);
-	t = find(c, hash, kind, text);
+	if (!c || x->text.n == 0)
+		return expr_parse(a, x, out, e);
+	hash = XXH3_64bits_withSeed(x->text.p, x->text.n, (uint64_t)x->kind);
+	t = find(c, hash, x->kind, x->text);
 	if (t) {
 		unlink_age(c, t);
 		link_newest(c, t);
@@ -163,7 +163,7 @@ bool expr_cache_parse(struct expr_cache *c, struct arena *a, enum tree_kind kind
 		*out = t;
 		return true;
 	}
-	if (!expr_parse(a, kind, label, text, out, e))
+	if (!expr_parse(a, x, out, e))
 		return false;
 	t = keep(c, hash, *out);
 	if (t) {

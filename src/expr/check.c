@@ -170,14 +170,13 @@ static bool check_sections(const struct checker *c, unsigned root)
 	return true;
 }
 
-bool tree_check(struct arena *a, const char *label, struct slice text, struct node *nodes, enum tree_kind kind,
-		unsigned root, struct error *e)
+bool tree_check(struct arena *a, const struct expr_text *text, struct node *nodes, unsigned root, struct error *e)
 {
-	struct checker c = { a, e, label, text, nodes, kind };
+	struct checker c = { a, e, text->label, text->text, nodes, text->kind };
 
-	if (kind == TREE_CONDITION)
+	if (text->kind == TREE_CONDITION)
 		return check_condition(&c, root);
-	if (kind == TREE_UPDATE)
+	if (text->kind == TREE_UPDATE)
 		return check_sections(&c, root);
 	for (unsigned x = nodes[root].child; x; x = nodes[x].next)
 		if (!check_path(&c, &nodes[x]))

@@ -215,30 +215,29 @@ static void start(struct parser *p)
 	p->after = lexer_next(p->text, p->now.end);
 }
 
-bool expr_parse(struct arena *a, enum tree_kind kind, const char *label, struct slice text, const struct tree **out,
-		struct error *e)
+bool expr_parse(struct arena *a, const struct expr_text *x, const struct tree **out, struct error *e)
 {
-	struct parser p = { .arena = a, .e = e, .label = label, .text = text };
+	struct parser p = { .arena = a, .e = e, .label = x->label, .text = x->text };
 	struct tree *t;
 	unsigned root;
 
 	if (!size_is_right(&p))
 		return false;
 	start(&p);
-	root = kind == TREE_CONDITION ? parse_condition(&p)
-	       : kind == TREE_UPDATE  ? parse_update(&p)
-				      : parse_projection(&p);
+	root = x->kind == TREE_CONDITION ? parse_condition(&p)
+	       : x->kind == TREE_UPDATE  ? parse_update(&p)
+					 : parse_projection(&p);
 	if (!root || !parser_expect(&p, TOKEN_EOF))
 		return false;
-	if (!tree_check(a, label, text, p.nodes, kind, root, e))
+	if (!tree_check(a, x, p.nodes, root, e))
 		return false;
 	t = arena_new(a, struct tree);
-	t->kind = kind;
+	t->kind = x->kind;
 	t->operators = p.operators;
 	t->root = (uint16_t)root;
 	t->node_count = p.count;
 	t->nodes = p.nodes;
-	t->text = text;
+	t->text = x->text;
 	*out = t;
 	return true;
 }

@@ -97,19 +97,24 @@ static inline size_t tree_children(const struct tree *t, const struct node *n)
 	return count;
 }
 
-/* Parses into the arena; the tree's text is `text` itself. `label` is the parameter's name in
- * messages ("FilterExpression"). Errors: VALIDATION. */
-bool expr_parse(struct arena *a, enum tree_kind kind, const char *label, struct slice text, const struct tree **out,
-		struct error *e) MUST_CHECK;
+/* An expression as it was sent. */
+struct expr_text {
+	enum tree_kind kind;
+	const char *label; /* the parameter's name, for messages: "FilterExpression" */
+	struct slice text;
+};
+
+/* Parses into the arena; the tree's text is the given one itself. Errors: VALIDATION. */
+bool expr_parse(struct arena *a, const struct expr_text *x, const struct tree **out, struct error *e) MUST_CHECK;
 
 /* As expr_parse(), through the cache if there is one. The tree is valid until the arena is cleared. */
 struct expr_cache;
-bool expr_cache_parse(struct expr_cache *c, struct arena *a, enum tree_kind kind, const char *label, struct slice text,
-		      const struct tree **out, struct error *e) MUST_CHECK;
+bool expr_cache_parse(struct expr_cache *c, struct arena *a, const struct expr_text *x, const struct tree **out,
+		      struct error *e) MUST_CHECK;
 
 /* The text-only checks that follow parsing (check.c): functions, reserved words, indexes, sections.
  * Fills in func and index of the nodes. */
-bool tree_check(struct arena *a, const char *label, struct slice text, struct node *nodes, enum tree_kind kind,
-		unsigned root, struct error *e) MUST_CHECK;
+bool tree_check(struct arena *a, const struct expr_text *x, struct node *nodes, unsigned root,
+		struct error *e) MUST_CHECK;
 
 #endif

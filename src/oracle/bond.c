@@ -40,13 +40,13 @@ static const struct key_schema *schema_of(const struct design *d, const struct a
 	return i ? &i->key : &d->key;
 }
 
-static bool is_parameter(const struct access *a, struct slice name)
+static bool is_parameter(const struct access *a, const struct name *n)
 {
 	for (size_t i = 0; i < a->param_count; i++)
-		if (slice_equal(a->params[i], name))
+		if (a->param_at[i] == n)
 			return true;
 	for (size_t i = 0; i < a->query_param_count; i++)
-		if (slice_equal(a->query_params[i].name, name))
+		if (a->query_params[i].at == n)
 			return true;
 	return false;
 }
@@ -55,8 +55,7 @@ static bool is_parameter(const struct access *a, struct slice name)
 
 static bool is_input(const struct term *t, const struct access *leaf)
 {
-	return t->kind == TERM_PATH && t->name_count == 2 && slice_is(t->names[0], "input") &&
-	       is_parameter(leaf, t->names[1]);
+	return t->kind == TERM_PATH && t->name_count == 2 && t->of == TERM_OF_INPUT && is_parameter(leaf, t->at);
 }
 
 static bool is_plain(const struct term *t)
@@ -74,9 +73,9 @@ static bool as_input(const struct term *t, const struct access *leaf, struct bon
 	x = t->args[0];
 	y = t->args[1];
 	if (is_input(x, leaf) && is_plain(y))
-		*out = (struct bond_input){ y->names[0], x->names[1] };
+		*out = (struct bond_input){ y->at, x->at };
 	else if (is_plain(x) && is_input(y, leaf))
-		*out = (struct bond_input){ x->names[0], y->names[1] };
+		*out = (struct bond_input){ x->at, y->at };
 	else
 		return false;
 	return true;
@@ -110,7 +109,7 @@ static bool passes_filter(struct scope *s, const struct access *leaf, const stru
 	if (t->kind == TERM_AND)
 		return passes_filter(s, leaf, t->args[0]) && passes_filter(s, leaf, t->args[1]);
 	if (as_input(t, leaf, &in))
-		return value_present(row_find(s->item, in.attribute));
+		return value_present(row_get(s->item, in.attribute));
 	if (term_reads_more(t))
 		return false;
 	if (scope_holds(s, t, &holds))
@@ -123,10 +122,7 @@ static bool passes_filter(struct scope *s, const struct access *leaf, const stru
 
 static bool has_placeholder(const struct template *t)
 {
-	for (size_t i = 0; t && i < t->part_count; i++)
-		if (t->parts[i].names)
-			return true;
-	return false;
+	return t && !template_is_constant(t);
 }
 
 /* A rule that is left out, because the parent has none of its parameters. */
@@ -176,11 +172,8 @@ static bool meets_constant(const struct where_rule *w, struct value v)
 
 static bool has_keys(const struct key_schema *k, struct value row)
 {
-	for (size_t i = 0; i < k->hash_count; i++)
-		if (value_type(value_get(row, k->hash[i].name)) != k->hash[i].type)
-			return false;
-	for (size_t i = 0; i < k->range_count; i++)
-		if (value_type(value_get(row, k->range[i].name)) != k->range[i].type)
+	for (size_t i = 0; i < key_attr_count(k); i++)
+		if (value_type(value_get(row, key_attr_at(k, i)->name)) != key_attr_at(k, i)->type)
 			return false;
 	return true;
 }
@@ -359,7 +352,7 @@ static void imply_parent(void *ctx, const struct read_asked *q)
 			if (q->where[k].op == WHERE_EQ)
 				put(&join, q->where[k].value);
 		for (size_t k = 0; k < b->input_count; k++)
-			put(&join, row_find(q->params, b->inputs[k].parameter));
+			put(&join, row_get(q->params, b->inputs[k].parameter));
 		fact = fact_begin(o, SPACE_BOND, buf_slice(&join), FACT_PARENT);
 		buf_byte(&fact, x->weight);
 		if (x->weight == FACT_DELETED)
@@ -442,8 +435,9 @@ static bool hangs(const struct bond *b, struct run *r, const struct entity *e, c
 	return *sure || (b->cascade && hold == HOLD_UNSAID);
 }
 
-static void imply_child(struct oracle *o, size_t at, const struct entity *e, struct value key, struct value row,
-			const struct row *full, bool sure)
+/* `row`, the item itself or one of its companions, hangs on a parent of the bond. */
+static void imply_child(struct oracle *o, size_t at, const struct scanned *x, struct value row, const struct row *full,
+			bool sure)
 {
 	const struct bond *b = &o->rules.bonds[at];
 	struct buf join, fact;
@@ -453,11 +447,11 @@ static void imply_child(struct oracle *o, size_t at, const struct entity *e, str
 		if (b->leaf->where[i].op == WHERE_EQ && !is_left_out(&b->leaf->where[i], b->parent))
 			put(&join, value_get(row, b->leaf->where[i].attribute));
 	for (size_t k = 0; k < b->input_count; k++)
-		put(&join, row_find(full, b->inputs[k].attribute));
+		put(&join, row_get(full, b->inputs[k].attribute));
 	fact = fact_begin(o, SPACE_BOND, buf_slice(&join), FACT_CHILD);
-	buf_be16(&fact, (uint16_t)entity_index(o->run.design, e));
+	buf_be16(&fact, (uint16_t)entity_index(o->run.design, x->entity));
 	buf_byte(&fact, sure);
-	fact_put_value(&fact, key);
+	fact_put_value(&fact, x->key);
 	fact_add(o, &fact);
 }
 
@@ -488,12 +482,11 @@ const struct reference *bond_reference(struct run *r, const struct entity *e, co
 	return NULL;
 }
 
-static void imply_row(struct oracle *o, size_t at, const struct entity *e, struct value key, struct value stored,
-		      const struct row *full)
+static void imply_row(struct oracle *o, size_t at, const struct scanned *x)
 {
 	const struct bond *b = &o->rules.bonds[at];
 	struct run *r = &o->run;
-	struct scope s = { .run = r, .item = full };
+	struct scope s = { .run = r, .item = x->full };
 	const struct reference *to;
 	const struct term *if_;
 	struct value *args;
@@ -501,9 +494,9 @@ static void imply_row(struct oracle *o, size_t at, const struct entity *e, struc
 	size_t from = 0;
 	struct buf fact;
 
-	if (b->leaf->has_then || !is_row(r, b->leaf, NULL, stored, full))
+	if (b->leaf->has_then || !is_row(r, b->leaf, NULL, x->stored, x->full))
 		return;
-	to = bond_reference(r, e, full, b->parent, &from, &if_);
+	to = bond_reference(r, x->entity, x->full, b->parent, &from, &if_);
 	if (!to || !scope_args(&s, to->args, to->arg_count, &args) ||
 	    !identity_join(r, b->parent, args, to->arg_count, &join)) {
 		r->problem = (struct problem){ 0 };
@@ -511,26 +504,25 @@ static void imply_row(struct oracle *o, size_t at, const struct entity *e, struc
 	}
 	fact = fact_begin(o, SPACE_IDENTITY, join, FACT_ROW);
 	buf_be16(&fact, (uint16_t)at);
-	buf_be16(&fact, (uint16_t)entity_index(r->design, e));
-	fact_put_value(&fact, key);
+	buf_be16(&fact, (uint16_t)entity_index(r->design, x->entity));
+	fact_put_value(&fact, x->key);
 	fact_add(o, &fact);
 }
 
-/* ---- what is told ---- */
+/* ---- reporting ---- */
 
 void bond_tell(struct oracle *o, const struct bond *b, const struct entity *e, struct value key, struct value parent,
-	       bool sure, bool pending)
+	       enum oracle_weight weight)
 {
 	struct run *r = &o->run;
 	struct oracle_finding f = { .kind = b->cascade ? ORACLE_ORPHAN : ORACLE_REQUIREMENT_BROKEN,
 				    .entity = e,
 				    .key = key,
-				    .weight = pending ? ORACLE_PENDING : ORACLE_DIFFERENCE,
+				    .weight = weight,
 				    .other_entity = b->parent,
 				    .other = parent };
 
-	if (!sure) {
-		f.weight = ORACLE_NOTE;
+	if (weight == ORACLE_NOTE) {
 		tell(o, &f,
 		     "%.*s is among '%.*s', which go with their %.*s, and that is not there; but nothing says that it must be",
 		     SLICE_ARG(say_item(r, e, key)), SLICE_ARG(b->root->name), SLICE_ARG(b->parent->name));
@@ -559,34 +551,42 @@ static bool leads_to(struct run *r, const struct access *leaf, struct value row,
 	return leaf->then.key_count > 0;
 }
 
-void bonds_imply(struct oracle *o, const struct entity *e, struct value stored, const struct row *full,
-		 const struct companion_item *companions, size_t companion_count, enum fact_weight weight)
+/* The first companion that is a row of the bond's leaf and leads to its item. */
+static void imply_companion_child(struct oracle *o, size_t at, const struct scanned *x)
+{
+	const struct bond *b = &o->rules.bonds[at];
+	struct run *r = &o->run;
+	bool sure;
+
+	for (size_t k = 0; k < x->companion_count; k++) {
+		struct value item = x->companions[k].item;
+		struct row row;
+
+		row_from(&row, r->arena, NULL, item);
+		if (is_row(r, b->leaf, b->parent, item, &row) && leads_to(r, b->leaf, item, x->key) &&
+		    hangs(b, r, x->entity, x->full, &sure)) {
+			imply_child(o, at, x, item, &row, sure);
+			return;
+		}
+	}
+}
+
+void bonds_imply(struct oracle *o, const struct scanned *x, enum fact_weight weight)
 {
 	struct run *r = &o->run;
-	struct value key = value_present(stored) ? dyn_key_of(r, stored) : VALUE_ABSENT;
+	bool sure;
 
-	imply_parents(o, e, full, key, weight);
-	if (weight != FACT_FULL || !o->rules.bond_count)
+	imply_parents(o, x->entity, x->full, x->key, weight);
+	if (weight != FACT_FULL)
 		return;
 	for (size_t i = 0; i < o->rules.bond_count; i++) {
 		const struct bond *b = &o->rules.bonds[i];
-		bool sure;
 
-		if (b->over) {
-			imply_row(o, i, e, key, stored, full);
-			continue;
-		}
-		if (!b->leaf->has_then && is_row(r, b->leaf, b->parent, stored, full) && hangs(b, r, e, full, &sure))
-			imply_child(o, i, e, key, stored, full, sure);
-		for (size_t k = 0; b->leaf->has_then && k < companion_count; k++) {
-			struct row row;
-
-			row_from(&row, r->arena, NULL, companions[k].item);
-			if (is_row(r, b->leaf, b->parent, companions[k].item, &row) &&
-			    leads_to(r, b->leaf, companions[k].item, key) && hangs(b, r, e, full, &sure)) {
-				imply_child(o, i, e, key, companions[k].item, &row, sure);
-				break;
-			}
-		}
+		if (b->over)
+			imply_row(o, i, x);
+		else if (b->leaf->has_then)
+			imply_companion_child(o, i, x);
+		else if (is_row(r, b->leaf, b->parent, x->stored, x->full) && hangs(b, r, x->entity, x->full, &sure))
+			imply_child(o, i, x, x->stored, x->full, sure);
 	}
 }

@@ -393,7 +393,7 @@ static void take_row(struct comparing *c, struct fact_reader *f)
 
 	if (c->at_identity.targets)
 		return;
-	bond_tell(o, b, e, fact_value(f), VALUE_ABSENT, true, c->at_identity.gone);
+	bond_tell(o, b, e, fact_value(f), VALUE_ABSENT, c->at_identity.gone ? ORACLE_PENDING : ORACLE_DIFFERENCE);
 	scratch_clear(o);
 }
 
@@ -516,7 +516,7 @@ static void compare_deleted(struct oracle *o, const struct at_bond *x, const str
 		asks += !holds;
 	}
 	if (asks)
-		bond_tell(o, x->bond, e, key, x->deleted, true, x->pending);
+		bond_tell(o, x->bond, e, key, x->deleted, x->pending ? ORACLE_PENDING : ORACLE_DIFFERENCE);
 }
 
 static void take_parent(struct comparing *c, struct fact_reader *f)
@@ -550,7 +550,10 @@ static void at_bond_fact(struct comparing *c, enum fact_kind kind, struct fact_r
 	if (value_present(x->deleted))
 		compare_deleted(o, x, e, key);
 	else
-		bond_tell(o, x->bond, e, key, VALUE_ABSENT, sure, x->pending);
+		bond_tell(o, x->bond, e, key, VALUE_ABSENT,
+			  !sure        ? ORACLE_NOTE
+			  : x->pending ? ORACLE_PENDING
+				       : ORACLE_DIFFERENCE);
 	scratch_clear(o); /* any number of rows may be left */
 }
 

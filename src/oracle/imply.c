@@ -452,7 +452,7 @@ void imply_item(struct oracle *o, struct value stored, enum fact_weight weight)
 			imply_copy(o, e, i, stored, key, &full);
 	if (weight == FACT_FULL)
 		lives_imply(o, e, &full, key);
-	bonds_imply(o, e, stored, &full, companions, n, weight);
+	bonds_imply(o, &(struct scanned){ e, key, stored, &full, companions, n }, weight);
 }
 
 void imply_gone(struct oracle *o, struct value stored, bool traces)
@@ -466,7 +466,7 @@ void imply_gone(struct oracle *o, struct value stored, bool traces)
 	if (!e)
 		return;
 	judge_item(o, e, stored, true, &full);
-	bonds_imply(o, e, stored, &full, NULL, 0, FACT_PENDING);
+	bonds_imply(o, &(struct scanned){ e, dyn_key_of(r, stored), stored, &full, NULL, 0 }, FACT_PENDING);
 	imply_gone_target(o, e, entity_full(r, e, stored));
 	if (!traces)
 		return;
@@ -482,6 +482,6 @@ void imply_deleting(struct oracle *o, const struct entity *e, struct value value
 	struct row f;
 
 	row_from(&f, o->run.arena, NULL, values);
-	bonds_imply(o, e, VALUE_ABSENT, &f, NULL, 0, FACT_PENDING);
+	bonds_imply(o, &(struct scanned){ .entity = e, .full = &f }, FACT_PENDING);
 	imply_gone_target(o, e, values);
 }

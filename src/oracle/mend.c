@@ -537,16 +537,20 @@ static bool mend(struct mending *m)
 	}
 }
 
-bool oracle_mend(struct backend *b, const struct design *d, int64_t now_ms, const struct oracle_finding *f,
-		 enum oracle_mending *out, char *why, size_t n)
+bool oracle_mend(const struct oracle_table *t, const struct oracle_finding *f, enum oracle_mending *out, char *why,
+		 size_t n)
 {
 	struct arena arena;
-	struct run r = { .design = d, .backend = b, .arena = &arena, .now_ms = now_ms, .caller = { .operator_ = true } };
+	struct run r = { .design = t->design,
+			 .backend = t->backend,
+			 .arena = &arena,
+			 .now_ms = t->now_ms,
+			 .caller = { .operator_ = true } };
 	struct mending m = { .run = &r, .finding = f, .outcome = ORACLE_UNMENDABLE };
 	volatile bool ok = true;
 
 	*out = ORACLE_UNMENDABLE;
-	if (f->weight != ORACLE_DIFFERENCE || is_table_key(d, f))
+	if (f->weight != ORACLE_DIFFERENCE || is_table_key(t->design, f))
 		return true;
 	arena_init(&arena);
 	ARENA_TRY(&arena, {

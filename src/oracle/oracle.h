@@ -142,9 +142,14 @@ enum oracle_mending {
 };
 /* What would be done, in words: "posts becomes 2"; empty: nothing. */
 struct slice oracle_mend_words(struct arena *a, const struct design *d, const struct oracle_finding *f);
-/* False: the database says no, and why. */
-bool oracle_mend(struct backend *b, const struct design *d, int64_t now_ms, const struct oracle_finding *f,
-		 enum oracle_mending *out, char *why, size_t n) MUST_CHECK;
+struct oracle_table {
+	struct backend *backend;
+	const struct design *design;
+	int64_t now_ms;
+};
+/* False: the database refused, and why. */
+bool oracle_mend(const struct oracle_table *t, const struct oracle_finding *f, enum oracle_mending *out, char *why,
+		 size_t n) MUST_CHECK;
 
 /* {"kind":"counter-differs","severity":"difference","design":…,"entity":…,"key":{…},"attribute":…,"found":…,"expected":…,
  * "other":{"entity":…,"key":{…}},"sentence":…}: one line, without its end. Values are DynamoDB's JSON. What is absent is left out. */

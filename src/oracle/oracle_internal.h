@@ -42,7 +42,7 @@ struct rule_entity {
 
 /* of a filter: attribute = input.parameter */
 struct bond_input {
-	struct slice attribute, parameter;
+	const struct name *attribute, *parameter;
 };
 /* rows of `leaf`, which `root` is or merges, hang on an item of `parent` */
 struct bond {
@@ -183,9 +183,16 @@ struct slice fact_hash(struct fact_reader *x);
 /* ---- bond.c ---- */
 void bonds_make(struct rules *x, struct arena *a);
 void bonds_tell(struct oracle *o);
-/* Facts of an item as a parent and as a child. `full` is what it should be. */
-void bonds_imply(struct oracle *o, const struct entity *e, struct value stored, const struct row *full,
-		 const struct companion_item *companions, size_t companion_count, enum fact_weight weight);
+/* an item that was scanned */
+struct scanned {
+	const struct entity *entity;
+	struct value key, stored; /* absent: of an item being deleted only the values in `full` are known */
+	const struct row *full;   /* as it should be */
+	const struct companion_item *companions;
+	size_t companion_count;
+};
+/* Facts of an item as a parent and as a child. */
+void bonds_imply(struct oracle *o, const struct scanned *x, enum fact_weight weight);
 /* Whether the item is a row of the pattern or of one that it merges, for some parameters. What cannot be told is none. */
 bool bond_has_row(struct oracle *o, const struct access *access, struct value stored, const struct row *full);
 
@@ -195,9 +202,10 @@ const struct reference *bond_reference(struct run *r, const struct entity *e, co
 				       const struct entity *parent, size_t *from, const struct term **if_);
 /* Whether what a soft deletion sets is so. */
 bool bond_is_deleted(struct run *r, const struct entity *e, struct value full);
-/* A row of a parent that is gone (or was deleted, and is at `parent`). */
+/* Reports a row whose parent is gone, or was deleted softly and is at `parent`. ORACLE_NOTE: it may have been made
+ * without a parent. */
 void bond_tell(struct oracle *o, const struct bond *b, const struct entity *e, struct value key, struct value parent,
-	       bool sure, bool pending);
+	       enum oracle_weight weight);
 
 /* ---- life.c ---- */
 void lives_mark(struct rules *x, struct rule_entity *r, struct arena *a);

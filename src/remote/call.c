@@ -170,6 +170,7 @@ static void count(struct call *c, const struct backend_reply *reply)
 	c->meter.operation = c->operation;
 	c->meter.label = c->b->label;
 	c->meter.us = clock_monotonic_us() - c->started_us;
+	c->meter.trips = !c->b->is_beside;
 	c->meter.failed = reply->status >= 500 || c->last.kind == RETRY_THROTTLED;
 	c->meter.read_units = c->plan.reads ? units : 0;
 	c->meter.write_units = c->plan.writes ? units : 0;

@@ -106,6 +106,7 @@ void meter_add(struct meter *m, const struct meter_call *c)
 	u = use_of(m, c->operation, c->label);
 	if (u) {
 		u->calls++;
+		u->trips += c->trips;
 		u->read_units += c->read_units;
 		u->write_units += c->write_units;
 	}

@@ -16,6 +16,7 @@ struct meter_call {
 	const char *operation;
 	const char *label;
 	unsigned attempts, throttles;
+	unsigned trips;                     /* 0: made while another one was waited for */
 	unsigned troubles[REMOTE_TROUBLES]; /* attempts that failed, by kind */
 	bool failed;                        /* no answer in the end, or 5xx, or throttled */
 	int64_t us;

@@ -130,14 +130,33 @@ static void put_use(struct buf *b, const char *name, const struct remote_reading
 	buf_printf(b, "\"} %.15g\n", value);
 }
 
+static double calls_for(const struct remote_use *u)
+{
+	return (double)u->calls;
+}
+static double trips_for(const struct remote_use *u)
+{
+	return (double)u->trips;
+}
+static double read_units_for(const struct remote_use *u)
+{
+	return u->read_units;
+}
+static double write_units_for(const struct remote_use *u)
+{
+	return u->write_units;
+}
+
 static void put_uses(struct buf *b, const struct remote_reading *list, size_t n)
 {
 	static const struct {
 		const char *name, *help;
+		double (*of)(const struct remote_use *u);
 	} kinds[] = {
-		{ "operations_total", "Calls by operation, and by what they were for" },
-		{ "read_units_total", "Read units consumed, by operation and by what they were for" },
-		{ "write_units_total", "Write units consumed, by operation and by what they were for" },
+		{ "operations_total", "Calls by operation, and by what they were for", calls_for },
+		{ "round_trips_total", "The same, but calls made at the same time count as one", trips_for },
+		{ "read_units_total", "Read units consumed, by operation and by what they were for", read_units_for },
+		{ "write_units_total", "Write units consumed, by operation and by what they were for", write_units_for },
 	};
 
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++) {
@@ -145,9 +164,7 @@ static void put_uses(struct buf *b, const struct remote_reading *list, size_t n)
 		for (size_t k = 0; k < n; k++)
 			for (size_t u = 0; u < list[k].m.use_count; u++) {
 				const struct remote_use *use = &list[k].m.uses[u];
-				double value = i == 0   ? (double)use->calls
-					       : i == 1 ? use->read_units
-							: use->write_units;
+				double value = kinds[i].of(use);
 
 				if (i == 0 || value > 0)
 					put_use(b, kinds[i].name, &list[k], use, value);

@@ -6,6 +6,7 @@
 #include "remote/remote_internal.h"
 
 #define CONNECTIONS   64
+#define CREW          64 /* threads: as many as there are connections */
 #define CONNECT_MS    3000
 #define ATTEMPT_MS    10000
 #define TOTAL_MS      30000
@@ -109,7 +110,8 @@ static bool make_parts(struct remote *r, const char *ca_bundle)
 							    .ca_bundle = ca_bundle,
 							    .local = r->database.loopback,
 							    .stop = &r->stop });
-	return r->meter && r->pool && r->keyring;
+	r->crew = crew_new(CREW);
+	return r->meter && r->pool && r->keyring && r->crew;
 }
 
 static unsigned attempts_of(const struct settings *s)
@@ -147,6 +149,7 @@ struct remote *remote_open(const struct remote_options *o, char *why, size_t n)
 	if (!r)
 		return NULL;
 	r->options = *o;
+	pthread_mutex_init(&r->lent_lock, NULL);
 	complete(&r->options);
 	arena_init(&arena);
 	ARENA_TRY(&arena, { ok = set_up(r, &arena, why, n); }, { });
@@ -159,8 +162,16 @@ struct remote *remote_open(const struct remote_options *o, char *why, size_t n)
 
 void remote_close(struct remote *r)
 {
+	struct remote_backend *b;
+
 	if (!r)
 		return;
+	crew_free(r->crew);
+	while ((b = r->spare)) {
+		r->spare = b->next;
+		remote_backend_free(&b->backend);
+	}
+	pthread_mutex_destroy(&r->lent_lock);
 	pool_free(r->pool);
 	keyring_free(r->keyring);
 	meter_free(r->meter);
@@ -209,6 +220,7 @@ struct backend *remote_backend_new(struct remote *r)
 	if (!b)
 		return NULL;
 	b->backend.call = remote_call;
+	b->backend.execute_all = remote_execute_all;
 	b->backend.free = remote_backend_free;
 	b->remote = r;
 	return &b->backend;

@@ -109,6 +109,7 @@ struct remote_use {
 	char operation[32];
 	char label[REMOTE_LABEL];
 	uint64_t calls;
+	uint64_t trips;                 /* round trips: calls made at the same time are one */
 	double read_units, write_units; /* as far as the service said */
 };
 
@@ -132,7 +133,7 @@ struct remote_reading {
 	struct remote_metrics m;
 };
 /* Prometheus, of all of them together: thorpe_backend_calls_total, _attempts_total, _retries_total, _throttles_total,
- * _failures_total, _troubles_total, _call_seconds, _operations_total, _read_units_total, _write_units_total and the like. */
+ * _failures_total, _troubles_total, _call_seconds, _operations_total, _round_trips_total, _read_units_total, _write_units_total and the like. */
 void remote_metrics_write(const struct remote_reading *list, size_t n, struct buf *out);
 
 #endif

@@ -3,8 +3,10 @@
 #ifndef THORPE_REMOTE_INTERNAL_H
 #define THORPE_REMOTE_INTERNAL_H
 
+#include <pthread.h>
 #include <stdatomic.h>
 #include "remote/credentials/keyring.h"
+#include "remote/crew.h"
 #include "remote/meter.h"
 #include "remote/place.h"
 #include "remote/pool.h"
@@ -24,7 +26,10 @@ struct remote {
 	struct keyring *keyring;
 	struct meter *meter;
 	struct retry_quota quota;
-	_Atomic int64_t skew_ms; /* the service's clock minus ours */
+	struct crew *crew;
+	pthread_mutex_t lent_lock;
+	struct remote_backend *spare; /* for together.c: nobody has them now */
+	_Atomic int64_t skew_ms;      /* the service's clock minus ours */
 	atomic_bool stop;
 };
 
@@ -36,6 +41,8 @@ struct remote_backend {
 	struct sigv4_cache cache;
 	struct gzip gzip;
 	char label[REMOTE_LABEL];
+	bool is_beside; /* its calls are made while another one's is waited for: no round trip of their own */
+	struct remote_backend *next; /* spare */
 };
 
 /* ---- attempt.c: sending once ---- */
@@ -51,6 +58,9 @@ struct attempt {
 /* With b->credentials. Memory that runs out leaves by arena.h A1, and nothing is lost by that. */
 void attempt_make(struct remote_backend *b, struct arena *a, const struct repeat_plan *p, int64_t deadline_us,
 		  struct attempt *t);
+
+/* ---- together.c: the backend's execute_all ---- */
+void remote_execute_all(struct backend *b, struct arena *a, const struct request *q, struct reply *replies, size_t n);
 
 /* ---- call.c: the backend's call ---- */
 void remote_call(struct backend *b, struct arena *a, const char *operation, struct slice body,

@@ -53,7 +53,8 @@ static struct slice names_of(struct arena *a, const struct http_header *h, size_
 const char *const *sign_headers(struct arena *a, const struct sign_ask *s)
 {
 	const char **lines = arena_array(a, const char *, HEADERS_MOST + 2);
-	struct slice date = iso_date(a, s->now_ms), day = slice_make(date.p, 8), credential;
+	struct slice date = iso_date(a, s->now_ms), day = slice_make(date.p, 8);
+	struct sigv4_key key = { .secret = slice_str(s->secret) };
 	struct sigv4_scope scope = { day, slice_str(s->region), slice_str(s->service), SLICE(SIGV4_TERMINATOR) };
 	struct http_header h[HEADERS_MOST];
 	struct sigv4_message m = {
@@ -63,14 +64,15 @@ const char *const *sign_headers(struct arena *a, const struct sign_ask *s)
 
 	m.header_count = n = list_signed(s, date, h);
 	m.signed_headers = names_of(a, h, n);
-	credential = arena_printf(a, "%s/%.*s/%s/%s/" SIGV4_TERMINATOR, s->id, SLICE_ARG(day), s->region, s->service);
+	key.credential =
+		arena_printf(a, "%s/%.*s/%s/%s/" SIGV4_TERMINATOR, s->id, SLICE_ARG(day), s->region, s->service);
 	for (size_t i = 0; i < n; i++)
 		lines[i] = line(a, h[i]);
-	lines[n++] = arena_cstr(
-		a,
-		arena_printf(a, "authorization: " SIGV4_ALGORITHM " Credential=%.*s, SignedHeaders=%.*s, Signature=%.*s",
-			     SLICE_ARG(credential), SLICE_ARG(m.signed_headers),
-			     SLICE_ARG(sigv4_sign(a, &m, credential, &scope, date, slice_str(s->secret), s->cache))));
+	lines[n++] = arena_cstr(a, arena_printf(a,
+						"authorization: " SIGV4_ALGORITHM
+						" Credential=%.*s, SignedHeaders=%.*s, Signature=%.*s",
+						SLICE_ARG(key.credential), SLICE_ARG(m.signed_headers),
+						SLICE_ARG(sigv4_sign(a, &m, &key, &scope, date, s->cache))));
 	if (s->gzip)
 		lines[n++] = "accept-encoding: gzip";
 	lines[n] = NULL;

@@ -32,11 +32,16 @@ struct backend {
 		     struct backend_reply *reply);
 	/* NULL: sent as a document, by `call` (document.h). */
 	void (*execute)(struct backend *b, struct arena *a, const struct request *q, struct reply *reply);
+	/* Several reads at the same time; called by backend_execute_all(). NULL: one after the other. */
+	void (*execute_all)(struct backend *b, struct arena *a, const struct request *q, struct reply *replies,
+			    size_t n);
 	/* NULL: cannot have several writes under way. */
 	struct started *(*start)(struct backend *b, struct arena *a, const struct request *q);
 	/* Sets what the following calls are for, such as an access pattern; called by backend_label(). NULL: not
 	 * needed. */
 	void (*label)(struct backend *b, struct slice label);
+	/* Called by backend_together(). NULL: nothing to do. */
+	void (*together)(struct backend *b, bool begins);
 	/* Something that cannot be undone follows, outside the database; called by backend_settle(). NULL: nothing
 	 * to do. */
 	void (*settle)(struct backend *b);
@@ -67,6 +72,25 @@ static inline void backend_execute(struct backend *b, struct arena *a, const str
 		b->execute(b, a, q, reply);
 	else
 		request_by_document(b, a, q, reply);
+}
+
+/* Carries out several reads: q[i] is answered by replies[i]. They go out at the same time where that saves time, in no order. */
+static inline void backend_execute_all(struct backend *b, struct arena *a, const struct request *q,
+				       struct reply *replies, size_t n)
+{
+	if (b->execute_all && n > 1)
+		b->execute_all(b, a, q, replies, n);
+	else
+		for (size_t i = 0; i < n; i++)
+			backend_execute(b, a, &q[i], &replies[i]);
+}
+
+/* Reads between `begins` and its end do not depend on one another's replies, so that they may go out at the same time
+ * (app/db/rehearse.h). Nests. */
+static inline void backend_together(struct backend *b, bool begins)
+{
+	if (b->together)
+		b->together(b, begins);
 }
 
 /* Starts a write without waiting. Several may be under way; they are done in the order in which they were started,

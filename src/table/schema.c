@@ -235,12 +235,11 @@ static bool update_fault_error(const struct key_attr *k, enum index_key_fault fa
 			 k->type == VALUE_S ? "string" : "binary");
 }
 
-static bool check_index_size(const struct index *i, struct value item, struct arena *a, struct error *e)
+/* Of both parts of an index's key, in bytes. */
+static bool check_index_size(size_t hash, size_t range, struct arena *a, struct error *e)
 {
-	struct slice hash = { NULL, key_bytes(i->key.hash, i->key.hash_count, item) };
-	struct slice range = { NULL, key_bytes(i->key.range, i->key.range_count, item) };
-
-	return check_key_size(hash, VALUE_B, true, a, e) && check_key_size(range, VALUE_B, false, a, e);
+	return check_key_size(slice_make(NULL, hash), VALUE_B, true, a, e) &&
+	       check_key_size(slice_make(NULL, range), VALUE_B, false, a, e);
 }
 
 static bool size_fits(const struct index *i, struct value item)
@@ -262,13 +261,17 @@ static const struct index *first_index_of(const struct table *t, struct slice na
 	return first;
 }
 
-static bool check_attr_of_index(const struct table *t, const struct key_attr *k, struct value item, struct arena *a,
-				struct error *e)
+/* *bytes grows by what the attribute takes of the key. */
+static bool check_attr_of_index(const struct table *t, const struct key_attr *k, struct value item, size_t *bytes,
+				struct arena *a, struct error *e)
 {
 	struct value v = value_get(item, k->name);
 	enum index_key_fault fault = index_key_fault(k, v);
 
-	return fault == FAULT_NONE || index_fault_error(first_index_of(t, k->name), k, v, fault, a, e);
+	if (fault != FAULT_NONE)
+		return index_fault_error(first_index_of(t, k->name), k, v, fault, a, e);
+	*bytes += k->type == VALUE_N ? 0 : value_bytes(v).n;
+	return true;
 }
 
 bool table_check_index_key_type(const struct table *t, struct slice name, enum value_type type, struct arena *a,
@@ -286,26 +289,33 @@ bool table_check_index_keys(const struct table *t, struct value item, struct are
 
 	for (n = 0; n < t->index_count; n++) {
 		const struct index *i = &t->indexes[n];
+		size_t hash = 0, range = 0;
 
 		for (k = 0; k < i->key.hash_count; k++)
-			if (!check_attr_of_index(t, &i->key.hash[k], item, a, e))
+			if (!check_attr_of_index(t, &i->key.hash[k], item, &hash, a, e))
 				return false;
 		for (k = 0; k < i->key.range_count; k++)
-			if (!check_attr_of_index(t, &i->key.range[k], item, a, e))
+			if (!check_attr_of_index(t, &i->key.range[k], item, &range, a, e))
 				return false;
-		if (!check_index_size(i, item, a, e))
+		if (!check_index_size(hash, range, a, e))
 			return false;
 	}
 	return true;
 }
 
-static bool check_updated_attr(const struct key_attr *k, struct value old, struct value item, struct arena *a,
-			       struct error *e)
+/* *bytes as above. */
+static bool check_updated_attr(const struct key_attr *k, struct value old, struct value item, size_t *bytes,
+			       struct arena *a, struct error *e)
 {
-	struct value v = value_get(item, k->name), was = value_get(old, k->name);
+	struct value v = value_get(item, k->name), was;
 	enum index_key_fault fault = index_key_fault(k, v);
 
-	if (fault == FAULT_NONE || (value_present(was) && value_equal(was, v)))
+	if (k->type != VALUE_N)
+		*bytes += value_bytes(v).n;
+	if (fault == FAULT_NONE)
+		return true;
+	was = value_get(old, k->name);
+	if (value_present(was) && value_equal(was, v))
 		return true;
 	return update_fault_error(k, fault, a, e);
 }
@@ -317,15 +327,17 @@ bool table_check_updated_index_keys(const struct table *t, struct value old, str
 
 	for (n = 0; n < t->index_count; n++) {
 		const struct index *i = &t->indexes[n];
+		size_t hash = 0, range = 0;
 
 		for (k = 0; k < i->key.hash_count; k++)
-			if (!check_updated_attr(&i->key.hash[k], old, item, a, e))
+			if (!check_updated_attr(&i->key.hash[k], old, item, &hash, a, e))
 				return false;
 		for (k = 0; k < i->key.range_count; k++)
-			if (!check_updated_attr(&i->key.range[k], old, item, a, e))
+			if (!check_updated_attr(&i->key.range[k], old, item, &range, a, e))
 				return false;
-		if (!size_fits(i, item) && (!value_present(old) || size_fits(i, old)))
-			return check_index_size(i, item, a, e);
+		if ((hash > HASH_KEY_BYTES_MAX || range > RANGE_KEY_BYTES_MAX) &&
+		    (!value_present(old) || size_fits(i, old)))
+			return check_index_size(hash, range, a, e);
 	}
 	return true;
 }

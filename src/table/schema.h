@@ -23,6 +23,17 @@ struct key_schema {
 	uint8_t hash_count, range_count;
 };
 
+/* All attributes of a key, the hash attributes first. */
+static inline size_t key_attr_count(const struct key_schema *k)
+{
+	return (size_t)k->hash_count + k->range_count;
+}
+
+static inline const struct key_attr *key_attr_at(const struct key_schema *k, size_t i)
+{
+	return i < k->hash_count ? &k->hash[i] : &k->range[i - k->hash_count];
+}
+
 /* Always exact: updated in memory together with the commit they belong to. */
 struct stats {
 	_Atomic int64_t items;

@@ -58,6 +58,12 @@ static inline size_t layout_size(const uint8_t *p)
 	}
 }
 
+/* The same where most values are short texts and numbers. */
+static inline size_t layout_size_mostly_short(const uint8_t *p)
+{
+	return (uint8_t)(p[0] - VALUE_S) <= VALUE_B - VALUE_S && p[1] < 0x80 ? 2 + (size_t)p[1] : layout_size(p);
+}
+
 static inline bool layout_is_set(enum value_type t)
 {
 	return t == VALUE_SS || t == VALUE_NS || t == VALUE_BS;

@@ -108,13 +108,18 @@ struct value value_make_map(struct arena *a, const struct value_member *members,
 {
 	struct sort_entry stack[SORT_ON_STACK];
 	struct sort_entry *e = entry_room(a, stack, n);
+	bool ordered = true;
 	size_t bytes = 0;
 	uint8_t *start, *p;
 
-	for (size_t i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++) {
 		e[i] = sort_entry(members[i].name, &members[i].value);
-	sort_entries(a, e, n);
-	n = drop_repeated(e, n);
+		ordered = ordered && (i == 0 || sort_precedes(&e[i - 1], &e[i]));
+	}
+	if (!ordered) {
+		sort_entries(a, e, n);
+		n = drop_repeated(e, n);
+	}
 	for (size_t i = 0; i < n; i++)
 		bytes += bytes_size(e[i].key) + ((const struct value *)e[i].data)->n;
 	start = make_head(a, VALUE_M, n, bytes);
@@ -198,41 +203,46 @@ struct value value_set_minus(struct arena *a, struct value x, struct value y)
 	return merge_sets(a, x, y, false, false);
 }
 
-/* Copies the container with [cut, rest) of its bytes replaced by `middle` bytes, which the caller writes at *gap. */
-static struct value splice(struct arena *a, struct value v, const uint8_t *cut, const uint8_t *rest, size_t middle,
-			   size_t count, uint8_t **gap)
+/* part of a container: [from, to) of its bytes */
+struct cut {
+	const uint8_t *from, *to;
+};
+
+/* Copies the container with the cut replaced by `middle` bytes, which the caller writes at *gap. `count`: its elements
+ * afterwards. */
+static struct value splice(struct arena *a, struct value v, struct cut cut, size_t middle, size_t count, uint8_t **gap)
 {
-	size_t before = (size_t)(cut - v.p) - LAYOUT_HEAD;
-	size_t behind = (size_t)(v.p + v.n - rest);
+	size_t before = (size_t)(cut.from - v.p) - LAYOUT_HEAD;
+	size_t behind = (size_t)(v.p + v.n - cut.to);
 	size_t bytes = before + middle + behind;
 	uint8_t *p = make_head(a, value_type(v), count, bytes);
 
 	memcpy(p + LAYOUT_HEAD, v.p + LAYOUT_HEAD, before);
 	*gap = p + LAYOUT_HEAD + before;
-	memcpy(*gap + middle, rest, behind);
+	memcpy(*gap + middle, cut.to, behind);
 	return (struct value){ p, LAYOUT_HEAD + bytes };
 }
 
 struct value value_map_with(struct arena *a, struct value map, struct slice name, struct value v)
 {
 	struct value_iter it = value_iter(map);
-	const uint8_t *cut = it.next, *rest = it.end;
+	struct cut cut = { it.next, it.end };
 	size_t count = value_count(map);
 	bool there = false;
 	struct value out;
 	uint8_t *gap;
 
-	for (; value_next(&it); cut = it.next) {
+	for (; value_next(&it); cut.from = it.next) {
 		int order = slice_cmp(it.name, name);
 
 		if (order < 0)
 			continue;
 		there = order == 0;
-		rest = there ? it.next : cut;
+		cut.to = there ? it.next : cut.from;
 		break;
 	}
 	count = count - there + value_present(v);
-	out = splice(a, map, cut, rest, value_present(v) ? bytes_size(name) + v.n : 0, count, &gap);
+	out = splice(a, map, cut, value_present(v) ? bytes_size(name) + v.n : 0, count, &gap);
 	if (value_present(v))
 		put_value(layout_put_bytes(gap, name), v);
 	return out;
@@ -241,7 +251,7 @@ struct value value_map_with(struct arena *a, struct value map, struct slice name
 struct value value_list_with(struct arena *a, struct value list, size_t index, struct value v)
 {
 	struct value_iter it = value_iter(list);
-	const uint8_t *cut = it.next;
+	struct cut cut = { it.next, NULL };
 	size_t count = value_count(list);
 	bool there = index < count;
 	struct value out;
@@ -250,10 +260,11 @@ struct value value_list_with(struct arena *a, struct value list, size_t index, s
 	if (!there)
 		index = count;
 	while (index-- && value_next(&it))
-		cut = it.next;
+		cut.from = it.next;
 	if (there)
 		value_next(&it);
-	out = splice(a, list, cut, it.next, v.n, count - there + value_present(v), &gap);
+	cut.to = it.next;
+	out = splice(a, list, cut, v.n, count - there + value_present(v), &gap);
 	if (value_present(v))
 		put_value(gap, v);
 	return out;

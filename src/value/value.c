@@ -106,13 +106,14 @@ bool value_next(struct value_iter *it)
 	}
 	if (it->type == VALUE_M)
 		it->name = layout_bytes(&it->next);
-	it->value = (struct value){ it->next, layout_size(it->next) };
+	it->value = (struct value){ it->next, layout_size_mostly_short(it->next) };
 	it->next += it->value.n;
 	return true;
 }
 
 struct value value_get(struct value map, struct slice name)
 {
+	uint8_t first = name.n ? (uint8_t)name.p[0] : 0;
 	const uint8_t *p, *end;
 
 	if (value_type(map) != VALUE_M)
@@ -121,14 +122,16 @@ struct value value_get(struct value map, struct slice name)
 	end = map.p + map.n;
 	while (p < end) {
 		struct slice at = layout_bytes(&p);
-		int order = slice_cmp(at, name);
-		size_t n;
+		size_t n = layout_size_mostly_short(p);
+		int order;
 
-		if (order > 0)
-			break;
-		n = layout_size(p);
-		if (order == 0)
-			return (struct value){ p, n };
+		if (at.n && (uint8_t)at.p[0] < first) { /* most names that come before it differ in their first letter */
+			p += n;
+			continue;
+		}
+		order = slice_cmp(at, name);
+		if (order >= 0)
+			return order ? VALUE_ABSENT : (struct value){ p, n };
 		p += n;
 	}
 	return VALUE_ABSENT;

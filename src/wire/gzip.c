@@ -44,28 +44,37 @@ static size_t first_guess(struct slice in, size_t limit)
 typedef enum libdeflate_result unpack_fn(struct libdeflate_decompressor *, const void *, size_t, void *, size_t,
 					 size_t *, size_t *);
 
-/* Streams one after the other, at most `most` of them. */
-static enum gunzip_result unpack(struct gzip *g, struct arena *a, struct slice in, size_t cap, size_t limit,
-				 unpack_fn *one, size_t most, struct slice *out)
+struct format {
+	unpack_fn *unpack_one;
+	size_t streams_most; /* that may follow one another */
+};
+
+/* room for the unpacked bytes */
+struct room {
+	size_t first, limit;
+};
+
+static enum gunzip_result unpack(struct gzip *g, struct arena *a, struct slice in, struct room room,
+				 struct format format, struct slice *out)
 {
-	size_t n = 0, used, made;
+	size_t n = 0, cap = room.first, used, made;
 	char *p = arena_alloc(a, cap);
 
 	if (!g->decompressor && !(g->decompressor = libdeflate_alloc_decompressor()))
 		arena_out_of_memory(a);
 	while (in.n) {
-		enum libdeflate_result r = one(g->decompressor, in.p, in.n, p + n, cap - n, &used, &made);
+		enum libdeflate_result r = format.unpack_one(g->decompressor, in.p, in.n, p + n, cap - n, &used, &made);
 
 		if (r == LIBDEFLATE_INSUFFICIENT_SPACE) {
-			size_t more = cap > limit / 2 ? limit : cap * 2;
+			size_t more = cap > room.limit / 2 ? room.limit : cap * 2;
 
-			if (cap >= limit)
+			if (cap >= room.limit)
 				return GUNZIP_TOO_LARGE;
 			p = arena_grow(a, p, cap, more);
 			cap = more;
 			continue;
 		}
-		if (r != LIBDEFLATE_SUCCESS || most-- == 0)
+		if (r != LIBDEFLATE_SUCCESS || format.streams_most-- == 0)
 			return GUNZIP_BAD;
 		n += made;
 		in = slice_make(in.p + used, in.n - used);
@@ -78,7 +87,8 @@ enum gunzip_result gunzip(struct gzip *g, struct arena *a, struct slice in, size
 {
 	if (in.n < SMALLEST_MEMBER)
 		return GUNZIP_BAD;
-	return unpack(g, a, in, first_guess(in, limit), limit, libdeflate_gzip_decompress_ex, SIZE_MAX, out);
+	return unpack(g, a, in, (struct room){ first_guess(in, limit), limit },
+		      (struct format){ libdeflate_gzip_decompress_ex, SIZE_MAX }, out);
 }
 
 enum gunzip_result inflate_zlib(struct gzip *g, struct arena *a, struct slice in, size_t limit, struct slice *out)
@@ -87,7 +97,7 @@ enum gunzip_result inflate_zlib(struct gzip *g, struct arena *a, struct slice in
 
 	if (!in.n)
 		return GUNZIP_BAD;
-	return unpack(g, a, in, guess, limit, libdeflate_zlib_decompress_ex, 1, out);
+	return unpack(g, a, in, (struct room){ guess, limit }, (struct format){ libdeflate_zlib_decompress_ex, 1 }, out);
 }
 
 typedef size_t pack_fn(struct libdeflate_compressor *, const void *, size_t, void *, size_t);

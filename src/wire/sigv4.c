@@ -195,15 +195,16 @@ static void derive_key(struct arena *a, const struct sigv4_scope *s, struct slic
 	OPENSSL_cleanse((char *)first.p, first.n);
 }
 
-static const uint8_t *signing_key(struct arena *a, struct slice credential, const struct sigv4_scope *s,
-				  struct slice secret, struct sigv4_cache *c)
+static const uint8_t *signing_key(struct arena *a, const struct sigv4_key *key, const struct sigv4_scope *s,
+				  struct sigv4_cache *c)
 {
+	struct slice credential = key->credential;
 	size_t n = sizeof(c->entries) / sizeof(c->entries[0]), i;
 	uint8_t *fresh;
 
 	if (credential.n >= sizeof(c->entries[0].scope)) {
 		fresh = arena_alloc(a, SIGV4_HASH);
-		derive_key(a, s, secret, fresh);
+		derive_key(a, s, key->secret, fresh);
 		return fresh;
 	}
 	for (i = 0; i < n; i++)
@@ -211,7 +212,7 @@ static const uint8_t *signing_key(struct arena *a, struct slice credential, cons
 			return c->entries[i].key;
 	i = c->next++ % n;
 	c->entries[i].scope[0] = '\0'; /* not to be found half made if memory runs out */
-	derive_key(a, s, secret, c->entries[i].key);
+	derive_key(a, s, key->secret, c->entries[i].key);
 	memcpy(c->entries[i].scope, credential.p, credential.n);
 	c->entries[i].scope[credential.n] = '\0';
 	return c->entries[i].key;
@@ -222,9 +223,8 @@ void sigv4_forget(struct sigv4_cache *cache)
 	OPENSSL_cleanse(cache, sizeof(*cache));
 }
 
-struct slice sigv4_sign(struct arena *a, const struct sigv4_message *m, struct slice credential,
-			const struct sigv4_scope *s, struct slice iso_date, struct slice secret,
-			struct sigv4_cache *cache)
+struct slice sigv4_sign(struct arena *a, const struct sigv4_message *m, const struct sigv4_key *key,
+			const struct sigv4_scope *s, struct slice iso_date, struct sigv4_cache *cache)
 {
 	uint8_t hash[SIGV4_HASH];
 	struct buf to_sign, hex;
@@ -233,7 +233,7 @@ struct slice sigv4_sign(struct arena *a, const struct sigv4_message *m, struct s
 	buf_printf(&to_sign, SIGV4_ALGORITHM "\n%.*s\n%.*s/%.*s/%.*s/%.*s\n", SLICE_ARG(iso_date), SLICE_ARG(s->date),
 		   SLICE_ARG(s->region), SLICE_ARG(s->service), SLICE_ARG(s->terminator));
 	add_hash(&to_sign, sigv4_canonical(a, m));
-	hmac(a, slice_make(signing_key(a, credential, s, secret, cache), SIGV4_HASH), buf_slice(&to_sign), hash);
+	hmac(a, slice_make(signing_key(a, key, s, cache), SIGV4_HASH), buf_slice(&to_sign), hash);
 	buf_init(&hex, a);
 	buf_hex(&hex, slice_make(hash, sizeof(hash)));
 	return buf_slice(&hex);

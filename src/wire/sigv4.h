@@ -30,6 +30,11 @@ struct sigv4_scope {
 	struct slice region, service, terminator;
 };
 
+struct sigv4_key {
+	struct slice credential; /* key id and scope, which name the derived key in a cache */
+	struct slice secret;
+};
+
 /* Caches the keys derived from a secret, which change once a day. Belongs to one thread; zero: empty. */
 struct sigv4_cache {
 	struct {
@@ -44,10 +49,8 @@ void sigv4_forget(struct sigv4_cache *cache);
 
 /* The text to hash. Not terminated. */
 struct slice sigv4_canonical(struct arena *a, const struct sigv4_message *m);
-/* 64 hexadecimal digits. `credential`: key id and scope, the name of the derived key in `cache`. `iso_date`:
- * 20150830T123600Z. */
-struct slice sigv4_sign(struct arena *a, const struct sigv4_message *m, struct slice credential,
-			const struct sigv4_scope *s, struct slice iso_date, struct slice secret,
-			struct sigv4_cache *cache);
+/* 64 hexadecimal digits. `iso_date`: 20150830T123600Z. */
+struct slice sigv4_sign(struct arena *a, const struct sigv4_message *m, const struct sigv4_key *key,
+			const struct sigv4_scope *s, struct slice iso_date, struct sigv4_cache *cache);
 
 #endif

@@ -49,7 +49,7 @@ async function start(name) {
   const calls = async () => {
     const text = await (await fetch(`${server.endpoint}/metrics`)).text();
     let sum = 0;
-    for (const [, pattern, n] of text.matchAll(/^thorpe_backend_operations_total\{[^}]*pattern="([^"]*)"[^}]*\} (\d+)/gm))
+    for (const [, pattern, n] of text.matchAll(/^thorpe_backend_round_trips_total\{[^}]*pattern="([^"]*)"[^}]*\} (\d+)/gm))
       if (!background.has(pattern)) sum += Number(n);
     return sum;
   };

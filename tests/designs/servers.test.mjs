@@ -302,8 +302,9 @@ test('while the database does not answer, requests are refused and nothing hangs
   const zoe = new Caller(base(front), (await caller.post('/login', { name: 'zoe', password })).body.token);
   await zoe.post('/posts', { content: 'before' });
   await backend.kill();
-  const { status, headers } = await zoe.request('POST', '/posts', { body: { content: 'lost' } });
+  const { status, headers, body } = await zoe.request('POST', '/posts', { body: { content: 'lost' } });
   assert.equal(status, 503);
+  assert.equal(body.detail, 'the database does not answer');
   assert.ok(headers.get('retry-after'));
   assert.equal((await fetch(`${front.endpoint}/healthz`)).status, 200, 'the server itself is well');
   backend = await startServer({ data: own, listen: `127.0.0.1:${backend.port}` });

@@ -4,7 +4,9 @@
  * Each would be a round trip. So the request is rehearsed: it runs on what its items were when they were last read (guess.h),
  * until it would write or ask for something else than items. Which items it wanted is known then. They are read with one
  * BatchGetItem, strongly consistent, and the request runs again, on those. When it wants others than in the rehearsal, which
- * happens when a guess was wrong, it is rehearsed once more. Whatever is answered or written was decided by what was read for
+ * happens when a guess was wrong, it is rehearsed once more. A Query that comes up on the way ends the rehearsal, and goes out at
+ * the same time as the BatchGetItem; between the calls of backend_together() the request goes on as if the Query had found nothing,
+ * so that several go out at once. Whatever is answered or written was decided by what was read for
  * this request alone.
  *
  * Nothing that cannot be taken back may happen in a rehearsal. Writes end it, and so does backend_settle(), which is to be

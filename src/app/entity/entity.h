@@ -85,6 +85,10 @@ bool entity_look_at(struct run *r, const struct entity *e, struct value key, boo
 /* By a known key. An item of another entity at that key counts as none. */
 bool entity_fetch_key(struct run *r, const struct entity *e, struct value key, bool fresh,
 		      struct value *full) MUST_CHECK;
+/* Whether the run remembers what is at the key; then *stored is it, absent: nothing. */
+bool entity_seen(struct run *r, struct value key, struct value *stored);
+/* The run remembers this of the key from now on, in place of what is there. */
+void entity_foresee(struct run *r, struct value key, struct value stored);
 /* The run has changed the item: what it remembers of it is out of date. */
 void entity_forget(struct run *r, struct value key);
 /* The identity of a full item: values of e->params (absent where it lacks them), in the arena. */

@@ -261,24 +261,44 @@ static bool find_by(struct run *r, const struct entity *e, const struct row *ide
 
 /* ---- */
 
+/* False: a part of it is missing. */
+static bool lay_identity(struct run *r, const struct entity *e, const struct value *args, struct row *identity)
+{
+	row_init(identity, r->arena, e);
+	for (size_t i = 0; i < e->param_count; i++) {
+		const struct attribute *a = slots_attribute(e->slots, e->param_at[i]);
+
+		if (is_nothing(args[i]))
+			return false;
+		row_set(identity, e->param_at[i], a ? input_normal(r, a, args[i]) : args[i]);
+	}
+	return true;
+}
+
 bool entity_locate(struct run *r, const struct entity *e, const struct value *args, size_t n, struct value *key)
 {
+	bool by_itself = e->slots->located && !e->found_by.n;
+	const struct value *known;
 	struct row identity, f;
 
 	*key = VALUE_ABSENT;
 	if (n != e->param_count)
 		return run_fail(r, PROBLEM_INTERNAL, "A %.*s has %zu values in its identity, not %zu",
 				SLICE_ARG(e->name), e->param_count, n);
-	row_init(&identity, r->arena, e);
-	for (size_t i = 0; i < n; i++) {
-		const struct attribute *a = slots_attribute(e->slots, e->param_at[i]);
-
-		if (is_nothing(args[i]))
-			return true;
-		row_set(&identity, e->param_at[i], a ? input_normal(r, a, args[i]) : args[i]);
+	known = by_itself ? memo_place(r, e, args) : NULL;
+	if (known) {
+		*key = *known;
+		return true;
 	}
-	if (e->slots->located && !e->found_by.n)
-		return fill_key(r, e, &identity, key);
+	if (!lay_identity(r, e, args, &identity))
+		return true;
+	if (by_itself) {
+		if (!fill_key(r, e, &identity, key))
+			return false;
+		if (r->witnesses) /* of a write */
+			memo_keep_place(r, e, args, *key);
+		return true;
+	}
 	row_copy(&f, r->arena, &identity);
 	if (!make_key(r, e, &f, e->found_by.n > 0, key))
 		return false;

@@ -23,6 +23,10 @@ bool key_matches(struct run *r, const struct template *t, struct value v, size_t
  * whatever stands in the table's key. */
 void key_read(struct run *r, const struct entity *e, struct value stored, struct row *f, bool all);
 
+/* The key that this identity led to before in this run; NULL: it is not known. Only where the identity alone makes the key. */
+const struct value *memo_place(const struct run *r, const struct entity *e, const struct value *args);
+void memo_keep_place(struct run *r, const struct entity *e, const struct value *args, struct value key);
+
 /* Whether it is a list or a set; one of its elements (of a list: as it is). */
 bool has_many(struct value v);
 struct value element_of(struct run *r, const struct value_iter *it);

@@ -1,10 +1,11 @@
 /* Items that a run has read, so that a rule asked of a hundred rows reads another item once.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "app/db/dyn.h"
-#include "app/entity/entity.h"
+#include "app/entity/entity_key.h"
 #include "base/map.h"
 
-#define ASKED_MOST 8
+#define ASKED_MOST  8
+#define PLACES_MOST 8
 
 /* What an identity led to, so that a rule asked of a hundred rows works out the key once, too. */
 struct asked {
@@ -14,10 +15,19 @@ struct asked {
 	bool is_at; /* the item has that identity */
 };
 
+/* The key of an identity. A write asks for the same few over and over: copies, rules, counts, requirements. */
+struct located {
+	const struct entity *entity;
+	const struct value *args;
+	struct value key;
+};
+
 struct memo {
 	struct map items; /* bytes of the key -> struct seen */
 	struct asked asked[ASKED_MOST];
-	size_t next; /* the place that is given away next */
+	size_t next; /* the one that is given away next */
+	struct located places[PLACES_MOST];
+	size_t place_count; /* that were kept; the last so many of them are there */
 };
 
 struct seen {
@@ -44,19 +54,25 @@ static void forget_asked(struct memo *m, const struct seen *s)
 			m->asked[i] = (struct asked){ 0 };
 }
 
-static struct seen *remember(struct run *r, struct value key)
+static struct memo *memo_of(struct run *r)
 {
-	struct seen *s = seen_of(r, key);
-
 	if (!r->memo) {
 		r->memo = arena_new(r->arena, struct memo);
 		map_init(&r->memo->items, r->arena);
 	}
+	return r->memo;
+}
+
+static struct seen *remember(struct run *r, struct value key)
+{
+	struct memo *m = memo_of(r);
+	struct seen *s = seen_of(r, key);
+
 	if (s) {
-		forget_asked(r->memo, s);
+		forget_asked(m, s);
 	} else {
 		s = arena_new(r->arena, struct seen);
-		map_set(&r->memo->items, bytes_of(value_copy(r->arena, key)), s);
+		map_set(&m->items, bytes_of(value_copy(r->arena, key)), s);
 	}
 	*s = (struct seen){ 0 };
 	return s;
@@ -70,6 +86,28 @@ void entity_forget(struct run *r, struct value key)
 		s->stale = true;
 }
 
+bool entity_seen(struct run *r, struct value key, struct value *stored)
+{
+	const struct seen *s = seen_of(r, key);
+
+	if (!s || s->stale)
+		return false;
+	*stored = s->stored;
+	return true;
+}
+
+static void keep_stored(struct run *r, struct seen *s, struct value stored, const struct entity *likely)
+{
+	s->stored = stored;
+	if (value_present(stored))
+		s->item = entity_recognise(r, stored, likely);
+}
+
+void entity_foresee(struct run *r, struct value key, struct value stored)
+{
+	keep_stored(r, remember(r, key), stored, NULL);
+}
+
 static const struct seen *see(struct run *r, const struct entity *e, struct value key, bool fresh)
 {
 	struct seen *s = seen_of(r, key);
@@ -80,9 +118,7 @@ static const struct seen *see(struct run *r, const struct entity *e, struct valu
 	if (!dyn_get(r, key, true, &stored))
 		return NULL;
 	s = remember(r, key);
-	s->stored = stored;
-	if (value_present(stored))
-		s->item = entity_recognise(r, stored, e);
+	keep_stored(r, s, stored, e);
 	return s;
 }
 
@@ -130,15 +166,50 @@ bool entity_fetch_key(struct run *r, const struct entity *e, struct value key, b
 	return ok;
 }
 
+/* ---- by identity ---- */
+
+static bool are_same(const struct value *x, const struct value *y, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (!value_equal(x[i], y[i]))
+			return false;
+	return true;
+}
+
+static const struct value *copied(struct run *r, const struct value *args, size_t n)
+{
+	struct value *copy = arena_array(r->arena, struct value, n);
+
+	for (size_t i = 0; i < n; i++)
+		copy[i] = value_copy(r->arena, args[i]);
+	return copy;
+}
+
+const struct value *memo_place(const struct run *r, const struct entity *e, const struct value *args)
+{
+	for (size_t i = 0; r->memo && i < PLACES_MOST && i < r->memo->place_count; i++) {
+		const struct located *p = &r->memo->places[i];
+
+		if (p->entity == e && are_same(p->args, args, e->param_count))
+			return &p->key;
+	}
+	return NULL;
+}
+
+void memo_keep_place(struct run *r, const struct entity *e, const struct value *args, struct value key)
+{
+	struct memo *m = memo_of(r);
+
+	m->places[m->place_count++ % PLACES_MOST] =
+		(struct located){ .entity = e, .args = copied(r, args, e->param_count), .key = key };
+}
+
 static const struct asked *asked_before(struct run *r, const struct entity *e, const struct value *args, size_t n)
 {
 	for (size_t i = 0; r->memo && i < ASKED_MOST; i++) {
 		const struct asked *k = &r->memo->asked[i];
-		size_t same = 0;
 
-		while (k->entity == e && same < n && value_equal(k->args[same], args[same]))
-			same++;
-		if (k->entity == e && same == n && !k->seen->stale)
+		if (k->entity == e && are_same(k->args, args, n) && !k->seen->stale)
 			return k;
 	}
 	return NULL;
@@ -148,14 +219,10 @@ static const struct asked *asked_before(struct run *r, const struct entity *e, c
 static void remember_asked(struct run *r, const struct entity *e, const struct value *args, size_t n,
 			   const struct seen *seen, bool is_at)
 {
-	struct value *copy;
-
 	if (e->found_by.n)
 		return;
-	copy = arena_array(r->arena, struct value, n);
-	for (size_t i = 0; i < n; i++)
-		copy[i] = value_copy(r->arena, args[i]);
-	r->memo->asked[r->memo->next] = (struct asked){ .entity = e, .args = copy, .seen = seen, .is_at = is_at };
+	r->memo->asked[r->memo->next] =
+		(struct asked){ .entity = e, .args = copied(r, args, n), .seen = seen, .is_at = is_at };
 	r->memo->next = (r->memo->next + 1) % ASKED_MOST;
 }
 

@@ -170,13 +170,14 @@ bool scope_value_for(struct scope *s, const struct term *t, struct slice attribu
 
 bool scope_holds(struct scope *s, const struct term *t, bool *out)
 {
-	struct term_scope bound = scope_bind(s);
+	struct term_scope bound;
 	struct error e = { 0 };
 
 	*out = true;
 	s->failed = false;
 	if (!t)
 		return true;
+	bound = scope_bind(s);
 	if (!term_holds(t, &bound, out, &e))
 		return scope_error(s, &e);
 	return !s->failed;

@@ -3,6 +3,9 @@
  * With `by` the parts are walked together, the next of their heads by that attribute comes first. Without it one comes
  * after the other. An item comes once: rows of one item have the same value of `by`, so the keys of the rows that share
  * the last value are remembered in a cursor, and nothing more.
+ *
+ * Parts do not wait for one another's rows (backend_together()): what leads to them and the first rows of all are asked for at once.
+ * One after the other, the first is asked by itself, since its rows may be enough; then all others.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "app/read/read_internal.h"
 #include "base/map.h"
@@ -27,6 +30,7 @@ struct merge_flow {
 	struct merge_part *runs;
 	size_t count, at; /* at: without `by`, the one whose turn it is */
 	bool descending, disjoint, replayed;
+	bool opening;                 /* nothing has been read of the parts yet */
 	const struct read_place *tip; /* of what has been taken */
 	/* in all: rows of one value of `by` */
 	struct found first;
@@ -105,6 +109,13 @@ static bool is_repeated(struct merge_flow *m, const struct found *row, size_t pa
 
 /* ---- walking together ---- */
 
+static void end_opening(struct merge_flow *m)
+{
+	if (m->opening)
+		backend_together(m->p->g->r->backend, false);
+	m->opening = false;
+}
+
 /* *stuck: nothing more may be looked at. */
 static bool fill_heads(struct merge_flow *m, size_t want, bool *stuck)
 {
@@ -112,6 +123,7 @@ static bool fill_heads(struct merge_flow *m, size_t want, bool *stuck)
 	bool got;
 
 	*stuck = false;
+	backend_together(m->p->g->r->backend, true);
 	for (size_t i = 0; i < m->count; i++) {
 		struct part *part = &m->parts[i];
 
@@ -125,6 +137,8 @@ static bool fill_heads(struct merge_flow *m, size_t want, bool *stuck)
 		if (got)
 			part->by = by_of(m->p->access, &part->head);
 	}
+	backend_together(m->p->g->r->backend, false);
+	end_opening(m);
 	return true;
 }
 
@@ -247,11 +261,10 @@ static bool replay(struct merge_flow *m)
 	return true;
 }
 
-static bool merge_in_turn(struct merge_flow *m, size_t want)
+/* Up to the part `end`. */
+static bool read_in_turn(struct merge_flow *m, size_t want, size_t end)
 {
-	if (!m->replayed && !replay(m))
-		return false;
-	while (m->s.count < want) {
+	while (m->s.count < want && (m->at < end || end == m->count)) {
 		struct part *part = &m->parts[m->at];
 		struct read_place *place = arena_new(m->p->g->r->arena, struct read_place);
 		bool got;
@@ -277,11 +290,30 @@ static bool merge_in_turn(struct merge_flow *m, size_t want)
 	return true;
 }
 
+static bool merge_in_turn(struct merge_flow *m, size_t want)
+{
+	struct backend *b = m->p->g->r->backend;
+	size_t first = m->at;
+	bool ok;
+
+	end_opening(m);
+	if (!m->replayed && !replay(m))
+		return false;
+	ok = read_in_turn(m, want, first + 1);
+	if (!ok || m->s.count >= want || m->at == first)
+		return ok;
+	backend_together(b, true);
+	ok = read_in_turn(m, want, m->count);
+	backend_together(b, false);
+	return ok;
+}
+
 static bool merge_more(struct flow *s, size_t want)
 {
 	struct merge_flow *m = (struct merge_flow *)s;
 
 	if (!m->count) {
+		end_opening(m);
 		s->ended = true;
 		return true;
 	}
@@ -450,6 +482,8 @@ struct flow *merge_open(struct pattern *p)
 	m->s.g = p->g;
 	m->p = p;
 	map_init(&m->seen, p->g->r->arena);
+	m->opening = true;
+	backend_together(p->g->r->backend, true);
 	if (!merge_parts(p, &m->runs, &m->count))
 		return NULL;
 	m->parts = arena_array(p->g->r->arena, struct part, m->count + 1);

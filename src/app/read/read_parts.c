@@ -232,6 +232,7 @@ static bool parts_for_each(struct parts *x, const struct access *run)
 		struct level below = { 0 };
 		size_t before = x->count;
 
+		backend_together(x->p->g->r->backend, true);
 		for (size_t i = 0; i < here.count; i++) {
 			struct row down;
 			size_t count = x->count;
@@ -244,6 +245,7 @@ static bool parts_for_each(struct parts *x, const struct access *run)
 			if (!rows_below(x, over, &down, &below))
 				return false;
 		}
+		backend_together(x->p->g->r->backend, false);
 		if (level >= a->merge_levels || x->count == before)
 			return true;
 		here = below;

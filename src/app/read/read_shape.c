@@ -136,6 +136,7 @@ bool shape_counts(struct pattern *p, struct read_result *out)
 	out->counts = arena_array(arena, int64_t, out->count_count);
 	if (!merge_parts(p, &parts, &n))
 		return false;
+	backend_together(p->g->r->backend, true);
 	for (size_t i = 0; i < out->count_count; i++) {
 		out->labels[i] = value_make_i64(arena, a->range_from + (int64_t)i);
 		for (size_t k = 0; k < n; k++)
@@ -144,6 +145,7 @@ bool shape_counts(struct pattern *p, struct read_result *out)
 				return false;
 		out->count += out->counts[i];
 	}
+	backend_together(p->g->r->backend, false);
 	return true;
 }
 

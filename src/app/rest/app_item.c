@@ -38,14 +38,14 @@ static bool without_item(struct app_exchange *x, int status)
 }
 
 /* Who may create, change or act need not be one who may read. */
-static bool show_if_readable(struct app_exchange *x, int status, int otherwise, struct value full)
+static bool show_if_readable(struct app_exchange *x, int status, int otherwise, const struct write_result *made)
 {
 	const struct entity *e = x->match.route->entity;
-	struct row item = row_lay(x->run.arena, e, full);
-	bool readable;
+	struct row item = row_lay(x->run.arena, e, made->full);
+	bool readable = made->shown == SHOWN_YES;
 
 	x->run.memo = NULL; /* rules may have looked before the write */
-	if (!entity_allows_item(&x->run, ALLOW_READ, &item, &readable))
+	if (made->shown == SHOWN_UNKNOWN && !entity_allows_item(&x->run, ALLOW_READ, &item, &readable))
 		return without_item(x, otherwise);
 	if (readable)
 		return show_item(x, status, &item) || without_item(x, otherwise);
@@ -53,11 +53,11 @@ static bool show_if_readable(struct app_exchange *x, int status, int otherwise, 
 	return true;
 }
 
-static bool show_created(struct app_exchange *x, struct value full)
+static bool show_created(struct app_exchange *x, const struct write_result *made)
 {
-	struct slice path = entity_path(&x->run, x->match.route->entity, full);
+	struct slice path = entity_path(&x->run, x->match.route->entity, made->full);
 
-	if (!show_if_readable(x, 201, 201, full))
+	if (!show_if_readable(x, 201, 201, made))
 		return false;
 	x->answer.location = arena_printf(x->run.arena, "%.*s%.*s", SLICE_ARG(x->q->base), SLICE_ARG(path));
 	return true;
@@ -67,7 +67,8 @@ static struct write_options options(struct app_exchange *x)
 {
 	return (struct write_options){ .if_match = answer_if_match(x->run.arena, x->q->if_match),
 				       .token = x->token,
-				       .receipt = x->receipt };
+				       .receipt = x->receipt,
+				       .shown = true };
 }
 
 /* ---- the identity in the path ---- */
@@ -144,15 +145,15 @@ static bool is_creation(const struct app_exchange *x)
 bool answer_receipt(struct app_exchange *x, struct value key)
 {
 	const struct entity *e = x->match.route->entity;
-	struct value full = VALUE_ABSENT;
+	struct write_result is = { 0 };
 
 	if (x->match.route->kind != ROUTE_DELETE && value_present(key) &&
-	    !entity_fetch_key(&x->run, e, key, true, &full)) {
+	    !entity_fetch_key(&x->run, e, key, true, &is.full)) {
 		x->run.problem.outcome = x->run.problem.type == PROBLEM_BUSY ? OUTCOME_DONE : OUTCOME_NOT_DONE;
 		return false;
 	}
-	if (value_present(full))
-		return is_creation(x) ? show_created(x, full) : show_if_readable(x, 200, 204, full);
+	if (value_present(is.full))
+		return is_creation(x) ? show_created(x, &is) : show_if_readable(x, 200, 204, &is);
 	x->answer.status = is_creation(x) ? 201 : 204; /* gone since */
 	return true;
 }
@@ -184,7 +185,7 @@ static bool create(struct app_exchange *x, bool put)
 			input_add_missing(&x->run, e, x->body, x->match.route->names, x->match.count);
 		return false;
 	}
-	return give_path(x, &given) && write_create(&x->run, e, &given, &o, &made) && show_created(x, made.full);
+	return give_path(x, &given) && write_create(&x->run, e, &given, &o, &made) && show_created(x, &made);
 }
 
 bool handle_create(struct app_exchange *x)
@@ -200,7 +201,7 @@ static bool update(struct app_exchange *x, const struct row *changes, bool merge
 
 	o.merge = merge;
 	return path_identity(x, &of) && write_update(&x->run, &of, changes, &o, &made) &&
-	       show_if_readable(x, 200, 204, made.full);
+	       show_if_readable(x, 200, 204, &made);
 }
 
 /* The body without what the server keeps: a client that replaces an item sends back what it has read. */
@@ -290,6 +291,7 @@ bool handle_delete(struct app_exchange *x)
 	struct write_result gone = { 0 };
 	struct identity of;
 
+	o.shown = false;
 	if (!path_identity(x, &of) || !write_delete(&x->run, &of, &o, &gone))
 		return false;
 	x->answer.status = 204;
@@ -308,7 +310,7 @@ bool handle_action(struct app_exchange *x)
 	    !write_action(&x->run, &of, route->action, &given, &o, &made))
 		return false;
 	if (value_present(made.full))
-		return show_if_readable(x, 200, 204, made.full);
+		return show_if_readable(x, 200, 204, &made);
 	x->answer.status = made.gathered ? 202 : 204;
 	return true;
 }

@@ -133,7 +133,7 @@ static bool tell_out_of_reach(struct run *r, const struct backend_reply *reply)
 {
 	log_warn("%.*s: the database says %d %.*s: %.*s", SLICE_ARG(r->design->name), reply->status,
 		 SLICE_ARG(reply->error), SLICE_ARG(reply->message));
-	(void)run_fail(r, PROBLEM_BUSY, "%s", "the database cannot be reached at the moment");
+	(void)run_fail(r, PROBLEM_BUSY, "%s", "the database does not answer");
 	r->problem.retry_after = BUSY_SECONDS;
 	return false;
 }
@@ -164,10 +164,10 @@ bool run_backend_error(struct run *r, const struct backend_reply *reply)
 
 	if (slice_is(reply->error, "OutcomeUnknown"))
 		return tell_unknown(r, reply);
+	if (is_out_of_reach(r, reply)) /* before `busy`: an unreachable database is a 503 too */
+		return tell_out_of_reach(r, reply);
 	if (is_one_of(reply->error, busy))
 		return run_busy(r);
-	if (is_out_of_reach(r, reply))
-		return tell_out_of_reach(r, reply);
 	if (is_one_of(reply->error, large) || (invalid && says_too_large(reply->message)))
 		return run_fail(r, PROBLEM_TOO_LARGE, "%s", "an item can hold at most 400 KB");
 	if (invalid) {

@@ -25,6 +25,7 @@ struct write_options {
 	const struct receipt *receipt; /* notes that it was done, in place of the token (receipt.h); NULL: none */
 	bool merge; /* update: maps among the changes are patches of those that are there (INPUT_PATCH) */
 	bool put;   /* create by PUT on the identity's own path: path parameters are given in `given` */
+	bool shown; /* the caller wants to see the item: whether that is allowed is found out before the commit */
 };
 
 /* Which item: the entity's parameters, in their order. */
@@ -38,6 +39,11 @@ struct write_result {
 	struct value full; /* as it is now; absent after a deletion or a gathered action */
 	bool created;
 	bool gathered; /* the action will be written later */
+	enum write_shown {
+		SHOWN_UNKNOWN,
+		SHOWN_YES,
+		SHOWN_NO
+	} shown; /* whether the caller may read it (write_shown.c) */
 };
 
 /* `given`: from input_body(), and the path's parameters. */

@@ -138,6 +138,7 @@ static enum plan_end add_now(struct write *w, struct row *f, struct value full, 
 			return PLAN_FAILED;
 	}
 	out->full = row_item(f);
+	out->shown = p.shown;
 	plan_follow(&p);
 	return PLAN_DONE;
 }

@@ -385,6 +385,7 @@ enum plan_end plan_commit(struct plan *p)
 
 	if (p->outdated)
 		return PLAN_AGAIN;
+	p->shown = plan_shown(p);
 	for (;;) {
 		make_request(p, &q);
 		if (q.count > DYN_MOST_ACTIONS)

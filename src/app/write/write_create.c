@@ -192,7 +192,8 @@ bool write_copy(struct write *w, const struct attribute *a, struct row *f)
 	if (!scope_args(&s, a->copy_args, a->copy_arg_count, &args) ||
 	    !entity_locate(r, source, args, a->copy_arg_count, &note.key))
 		return false;
-	if (!entity_look_at(r, source, note.key, true, &look))
+	/* What this try has seen will do: if it has changed since, that is noticed. Effects may come long after they looked. */
+	if (!entity_look_at(r, source, note.key, w->trusted, &look))
 		return false;
 	note.from = full = look.item.full;
 	if (!entity_copied(r, a, &look.item, &note.value))
@@ -324,6 +325,7 @@ enum plan_end write_put_new(struct write *w, struct row *f, struct write_result 
 	if (end != PLAN_DONE)
 		return end;
 	out->created = true;
+	out->shown = p.shown;
 	out->full = entity_full(r, w->entity, plan_main(&p)->item);
 	plan_follow(&p);
 	return PLAN_DONE;

@@ -262,7 +262,10 @@ static bool whole_item(struct plan *p, struct value *item)
 {
 	struct row f;
 
-	row_from(&f, p->run->arena, p->entity, entity_stored(p->run, p->entity, p->item));
+	*item = entity_stored(p->run, p->entity, p->item);
+	if (!p->self.count)
+		return true;
+	row_from(&f, p->run->arena, p->entity, *item);
 	for (size_t i = 0; i < p->self.count; i++) {
 		struct number n = value_number(p->self.list[i].value);
 

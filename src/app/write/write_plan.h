@@ -126,6 +126,7 @@ struct plan_action {
 	bool takes;     /* TARGET: it has the sequence that a number is taken from */
 	bool witnessed; /* it was looked at (P4): refused for that, all is decided again */
 	bool left_out;  /* it is gone, and nobody minds */
+	bool foreseen;  /* the run's memo has what the action makes of the item (write_shown.c) */
 };
 
 struct plan {
@@ -143,6 +144,7 @@ struct plan {
 	size_t count, capacity;
 	struct marker *markers; /* that it puts; deleting.h */
 	size_t marker_count;
+	enum write_shown shown; /* plan_shown(), of the commit */
 };
 
 /* ---- the parts of a plan ---- */
@@ -178,6 +180,10 @@ bool plan_ask_alive(struct plan *p, struct plan_action *a) MUST_CHECK;
 void plan_watch(struct plan *p, struct plan_action *a);
 
 /* ---- committing ---- */
+/* Before the commit, where the caller wants to see the item: whether the read rule will let it. The rule is asked of what the
+ * item will be, on other items as this write has read them and as it will leave them; nothing of that becomes a condition. So
+ * what the rule reads is read together with what the write reads, and nothing is read after the commit. Empties the memo. */
+enum write_shown plan_shown(struct plan *p);
 enum plan_end plan_commit(struct plan *p) MUST_CHECK;
 /* What follows: counters that keys hang on, copies. What goes wrong is logged: the write has happened. */
 void plan_follow(struct plan *p);

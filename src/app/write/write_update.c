@@ -278,6 +278,7 @@ enum plan_end write_alter(struct write *w, struct value old, struct write_result
 			return PLAN_FAILED;
 	}
 	out->full = row_item(&result);
+	out->shown = p.shown;
 	plan_follow(&p);
 	deleting_follow(&p);
 	return PLAN_DONE;

@@ -35,8 +35,10 @@ static void hold_identity(struct holding *h)
 	struct run *r = h->plan->run;
 	struct name_list names = { 0 };
 
+	if (e && e->slots->told)
+		return;
 	for (size_t i = 0; e && i < e->key_count; i++)
-		if (design_is_table_key(r->design, e->keys[i].attribute))
+		if (e->keys[i].at->of_table)
 			names_of_template(r->arena, &names, e, e->keys[i].template);
 	for (size_t i = 0; e && i < e->param_count; i++) {
 		struct value v = value_get(h->witness->stored, e->params[i]);
@@ -54,10 +56,12 @@ static void hold_kind(struct holding *h, bool constants)
 	struct run *r = h->plan->run;
 	struct name_list names = { 0 };
 
+	if (e && e->slots->located && !constants) /* its key has no conditions */
+		return;
 	for (size_t i = 0; e && i < e->key_count; i++) {
 		const struct key_rule *k = &e->keys[i];
 
-		if (design_is_table_key(r->design, k->attribute))
+		if (k->at->of_table)
 			names_of_term(r->arena, &names, e, k->when);
 		else if (constants && !k->when && template_is_constant(k->template))
 			names_add(r->arena, &names, k->attribute);

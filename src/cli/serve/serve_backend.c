@@ -84,6 +84,12 @@ static void label(struct backend *b, struct slice text)
 	remote_label(((struct counting *)b)->remote, text);
 }
 
+/* Reads: there is nothing to count. */
+static void execute_all(struct backend *b, struct arena *a, const struct request *q, struct reply *replies, size_t n)
+{
+	backend_execute_all(((struct counting *)b)->remote, a, q, replies, n);
+}
+
 static void counting_free(struct backend *b)
 {
 	struct counting *c = (struct counting *)b;
@@ -99,9 +105,11 @@ static struct backend *open_remote(struct database *d)
 
 	if (!c)
 		return NULL;
-	*c = (struct counting){ .backend = { .call = call, .label = label, .free = counting_free },
-				.remote = remote_backend_new(r->remote),
-				.database = r };
+	*c = (struct counting){
+		.backend = { .call = call, .execute_all = execute_all, .label = label, .free = counting_free },
+		.remote = remote_backend_new(r->remote),
+		.database = r
+	};
 	if (c->remote)
 		return &c->backend;
 	mem_free(c);

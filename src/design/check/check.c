@@ -1,20 +1,18 @@
-/* design_check(): runs every rule over a loaded design, and how a rule speaks.
+/* design_check(): runs every rule over a loaded design, and reports its findings.
  *
- * A rule is one row of a family's table (check_*.c): name, severity, function, what it finds, why
- * it matters, what to do. docs/design-check.md lists them all. SPDX-License-Identifier: Apache-2.0
- */
+ * A rule is one row of a family's table (check_*.c): name, severity, why it matters, what to do, and the function that
+ * looks at each entity, attribute, access pattern and so on.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "base/map.h"
 #include "design/check/check.h"
 
 static void judge_all_acceptances(struct checker *c);
 
-/* Comes last: it asks what the others have said. */
+/* The last rule: it asks what the others have found. */
 static const struct rule rules_accept[] = {
-	{ "accepts-nothing", SEVERITY_WARNING, judge_all_acceptances,
-	  "An `accept` for a rule that does not exist or finds nothing there.",
-	  "An `accept` tells the next reader that something was looked at; one without a finding "
-	  "misleads.",
-	  "Remove it, or correct the name of the rule." },
+	{ "accepts-nothing", SEVERITY_WARNING,
+	  "An `accept` tells the next reader that something was looked at; one without a finding misleads.",
+	  "Remove it, or correct the name of the rule.", .design = judge_all_acceptances },
 	{ NULL },
 };
 
@@ -42,42 +40,29 @@ const char *design_check_name(size_t i)
 
 /* ---- what a finding is about ---- */
 
-struct about about_entity(struct checker *c, const struct entity *e)
+struct about about_entity(const struct checker *c, const struct entity *e)
 {
-	return (struct about){ arena_printf(c->arena, "entity %.*s", SLICE_ARG(e->name)),
-			       e->place,
-			       { &e->accepts, &c->d->accepts } };
+	return (struct about){ "entity", e->name, e->place, { &e->accepts, &c->d->accepts } };
 }
 
-struct about about_access(struct checker *c, const struct access *a)
+struct about about_access(const struct checker *c, const struct access *a)
 {
-	return (struct about){ arena_printf(c->arena, "access %.*s", SLICE_ARG(a->name)),
-			       a->place,
-			       { &a->accepts, &c->d->accepts } };
+	return (struct about){ "access", a->name, a->place, { &a->accepts, &c->d->accepts } };
 }
 
-struct about about_space(struct checker *c, const struct space *s)
+struct about about_space(const struct checker *c, const struct space *s)
 {
 	if (!s->index)
-		return about_table(c);
-	return (struct about){ arena_printf(c->arena, "index %.*s", SLICE_ARG(s->index->name)),
-			       s->index->place,
-			       { &s->index->accepts, &c->d->accepts } };
+		return (struct about){ "table", SLICE(""), c->d->table_place, { &c->d->accepts } };
+	return (struct about){ "index", s->index->name, s->index->place, { &s->index->accepts, &c->d->accepts } };
 }
 
-struct about about_processor(struct checker *c, const struct processor *p)
+static struct about about_processor(const struct checker *c, const struct processor *p)
 {
-	return (struct about){ arena_printf(c->arena, "processor %.*s", SLICE_ARG(p->name)),
-			       p->place,
-			       { &p->accepts, &c->d->accepts } };
+	return (struct about){ "processor", p->name, p->place, { &p->accepts, &c->d->accepts } };
 }
 
-struct about about_table(struct checker *c)
-{
-	return (struct about){ SLICE("table"), c->d->table_place, { &c->d->accepts } };
-}
-
-/* ---- speaking ---- */
+/* ---- reporting ---- */
 
 static const struct acceptance *accepted(const struct accepted *list, const char *rule)
 {
@@ -93,8 +78,9 @@ static struct slice address(struct arena *a, const struct acceptance *x)
 	return arena_copy(a, slice_make(&x, sizeof(x)));
 }
 
-void check_say(struct checker *c, const struct about *about, struct place place, const char *fmt, ...)
+void check_say(struct checker *c, struct place place, const char *fmt, ...)
 {
+	const struct about *about = &c->about;
 	const struct acceptance *a = NULL;
 	c->last = NULL;
 	for (size_t i = 0; !a && i < 3 && about->accepts[i]; i++)
@@ -112,7 +98,8 @@ void check_say(struct checker *c, const struct about *about, struct place place,
 	c->last = findings_add(c->f, c->rule->severity, c->rule->name, place, "%.*s", SLICE_ARG(message));
 	c->last->why = slice_str(c->rule->why);
 	c->last->repair = slice_str(c->rule->repair);
-	c->last->subject = about->subject;
+	c->last->subject =
+		arena_printf(c->arena, "%s%s%.*s", about->kind, about->name.n ? " " : "", SLICE_ARG(about->name));
 	if (a)
 		c->last->accepted = a->reason;
 }
@@ -154,33 +141,116 @@ static struct slice nearest_rule(struct arena *a, struct slice name)
 	return suggest_slice(name, all, n);
 }
 
-/* An acceptance stands for a judgement; one that silences nothing is out of date or misspelt. */
-static void judge_acceptances(struct checker *c, struct about about, const struct accepted *list)
+/* An acceptance that silences nothing is out of date or misspelt. It cannot be accepted itself. */
+static void judge_acceptances(struct checker *c, struct about about)
 {
-	about.accepts[0] = NULL;
+	const struct accepted *list = about.accepts[0];
+	c->about = about;
+	c->about.accepts[0] = NULL;
 	EACH (struct acceptance, a, list->list, list->count) {
 		if (!is_rule(a->rule)) {
-			check_say(c, &about, a->place, "no rule is called %.*s", SLICE_ARG(a->rule));
+			check_say(c, a->place, "no rule is called %.*s", SLICE_ARG(a->rule));
 			struct slice near = nearest_rule(c->arena, a->rule);
 			if (near.n)
 				check_repair(c, "Did you mean %.*s?", SLICE_ARG(near));
 		} else if (!map_get(c->used, address(c->arena, a))) {
-			check_say(c, &about, a->place, "accepts %.*s, which finds nothing here", SLICE_ARG(a->rule));
+			check_say(c, a->place, "accepts %.*s, which finds nothing here", SLICE_ARG(a->rule));
 		}
 	}
 }
 
 static void judge_all_acceptances(struct checker *c)
 {
-	judge_acceptances(c, about_table(c), &c->d->accepts);
-	for (size_t i = 1; i < c->space_count; i++)
-		judge_acceptances(c, about_space(c, &c->spaces[i]), &c->spaces[i].index->accepts);
+	for (size_t i = 0; i < c->space_count; i++)
+		judge_acceptances(c, about_space(c, &c->spaces[i]));
 	EACH (struct entity, e, c->d->entities, c->d->entity_count)
-		judge_acceptances(c, about_entity(c, e), &e->accepts);
+		judge_acceptances(c, about_entity(c, e));
 	EACH (struct access, a, c->d->accesses, c->d->access_count)
-		judge_acceptances(c, about_access(c, a), &a->accepts);
+		judge_acceptances(c, about_access(c, a));
 	EACH (struct processor, p, c->d->processors, c->d->processor_count)
-		judge_acceptances(c, about_processor(c, p), &p->accepts);
+		judge_acceptances(c, about_processor(c, p));
+}
+
+/* ---- running a rule ---- */
+
+/* Whether an earlier entry has this very template already, in this space or an earlier one. */
+static bool is_seen(const struct checker *c, const struct space *s, const struct entry *entry, const struct template *t)
+{
+	for (const struct space *x = c->spaces; x <= s; x++)
+		EACH (struct entry, e, x->entries, x == s ? (size_t)(entry - s->entries) : x->entry_count)
+			for (size_t k = 0; k < key_attr_count(x->key); k++)
+				if (entry_key(x, e, k) == t)
+					return true;
+	return false;
+}
+
+static void each_hole(struct checker *c, const struct space *s, const struct entry *e)
+{
+	for (size_t k = 0; k < key_attr_count(s->key); k++) {
+		struct hole_visit v = { .space = s,
+					.entry = e,
+					.template = entry_key(s, e, k),
+					.sort = k >= s->key->hash_count,
+					.type = key_attr_at(s->key, k)->type };
+		if (is_seen(c, s, e, v.template))
+			continue;
+		EACH (struct template_part, p, v.template->parts, v.template->part_count) {
+			if (!p->names)
+				continue;
+			v.hole = p;
+			v.attribute = hole_attribute(c, e->shape->entity, p);
+			c->rule->hole(c, &v);
+		}
+	}
+}
+
+static void each_entry(struct checker *c)
+{
+	EACH (struct space, s, c->spaces, c->space_count)
+		EACH (struct entry, x, s->entries, s->entry_count) {
+			c->about = about_entity(c, x->shape->entity);
+			if (c->rule->entry)
+				c->rule->entry(c, s, x);
+			if (c->rule->hole)
+				each_hole(c, s, x);
+		}
+}
+
+static void each_entity(struct checker *c)
+{
+	EACH (struct entity, e, c->d->entities, c->d->entity_count) {
+		c->about = about_entity(c, e);
+		if (c->rule->entity)
+			c->rule->entity(c, e);
+		EACH (struct attribute, a, e->attributes, c->rule->attribute ? e->attribute_count : 0) {
+			c->about = about_entity(c, e);
+			c->rule->attribute(c, e, a);
+		}
+	}
+}
+
+static void run_rule(struct checker *c)
+{
+	const struct rule *rule = c->rule;
+	c->about = about_space(c, &c->spaces[0]);
+	if (rule->design)
+		rule->design(c);
+	if (rule->entry || rule->hole)
+		each_entry(c);
+	if (rule->entity || rule->attribute)
+		each_entity(c);
+	for (size_t i = 1; rule->index && i < c->space_count; i++) {
+		c->about = about_space(c, &c->spaces[i]);
+		rule->index(c, &c->spaces[i]);
+	}
+	EACH (struct reach, r, c->reaches, rule->access ? c->d->access_count : 0) {
+		c->about = about_access(c, r->access);
+		rule->access(c, r);
+	}
+	EACH (struct processor, p, c->d->processors, rule->processor ? c->d->processor_count : 0) {
+		c->about = about_processor(c, p);
+		rule->processor(c, p);
+	}
 }
 
 static void check(const struct design *d, struct findings *f, bool tells_accepted)
@@ -191,7 +261,7 @@ static void check(const struct design *d, struct findings *f, bool tells_accepte
 	check_model(&c);
 	for (size_t k = 0; k < FAMILIES; k++)
 		for (c.rule = families[k]; c.rule->name; c.rule++)
-			c.rule->run(&c);
+			run_rule(&c);
 	findings_sort(f);
 }
 

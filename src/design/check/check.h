@@ -1,7 +1,7 @@
-/* Inside of design_check(): the items a design can have, which of them each access pattern reaches,
- * and what a rule needs to speak. Private to check*.c.
+/* The model that design_check() works on: the items a design can have, and which of them each access pattern reaches.
+ * Private to check/ and describe/traffic.c.
  *
- * Everything is made once, in the findings' arena, before the first rule runs; rules only read it.
+ * The model is made once, in the findings' arena, before the first rule runs; rules only read it.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef THORPE_DESIGN_CHECK_CHECK_H
 #define THORPE_DESIGN_CHECK_CHECK_H
@@ -18,8 +18,8 @@ struct shape {
 
 #define CONDITIONS_MAX (KEY_HASH_MAX + KEY_RANGE_MAX)
 
-/* One way in which a kind of item stands in the table or in an index. An item with two forms of a
- * key (POST#… when published, DRAFT#… before) has two entries. */
+/* One way in which a kind of item is in the table or in an index. An item with two forms of a key (POST#… when
+ * published, DRAFT#… before) has two entries. */
 struct entry {
 	const struct shape *shape;
 	const struct template *hash[KEY_HASH_MAX];
@@ -28,7 +28,7 @@ struct entry {
 	size_t when_count;
 };
 
-/* The table or an index, with everything that can be in it. */
+/* The table or an index, and everything that can be in it. */
 struct space {
 	const struct design_index *index; /* NULL: the table */
 	const struct key_schema *key;
@@ -46,14 +46,41 @@ struct reach {
 	size_t by_key_count; /* how many the key condition alone lets through */
 };
 
+/* A placeholder in a key. */
+struct hole_visit {
+	const struct space *space;
+	const struct entry *entry;
+	const struct template *template;
+	const struct template_part *hole;
+	const struct attribute *attribute; /* copies followed; NULL: a loop variable or unknown */
+	bool sort;                         /* in a sort key */
+	enum value_type type;              /* of the key attribute */
+};
+
 struct checker;
 
+/* A row of a family's table. docs/design-check.md says what each rule finds. */
 struct rule {
 	const char *name;
 	enum severity severity;
-	void (*run)(struct checker *c);
-	const char *finds; /* one sentence, for docs/design-check.md */
 	const char *why, *repair;
+	/* What it looks at, one after the other; the others are NULL. */
+	void (*design)(struct checker *c);
+	void (*index)(struct checker *c, const struct space *s);
+	void (*entry)(struct checker *c, const struct space *s, const struct entry *x);
+	void (*hole)(struct checker *c, const struct hole_visit *v); /* each key template once */
+	void (*entity)(struct checker *c, const struct entity *e);
+	void (*attribute)(struct checker *c, const struct entity *e, const struct attribute *a);
+	void (*access)(struct checker *c, const struct reach *r);
+	void (*processor)(struct checker *c, const struct processor *p);
+};
+
+/* What a finding is about, and where an `accept` may stand. */
+struct about {
+	const char *kind; /* "entity" */
+	struct slice name;
+	struct place place;
+	const struct accepted *accepts[3];
 };
 
 struct checker {
@@ -61,6 +88,7 @@ struct checker {
 	struct findings *f;
 	struct arena *arena;
 	const struct rule *rule; /* the one that runs */
+	struct about about;      /* what it looks at: the table, or an index, entity, access pattern or processor */
 	struct finding *last;    /* of check_say(); NULL when it was accepted */
 	struct shape *shapes;
 	size_t shape_count;
@@ -68,26 +96,18 @@ struct checker {
 	size_t space_count;
 	struct reach *reaches; /* one per access pattern, in order */
 	struct map *used;      /* acceptances that silenced something */
-	bool tells_accepted;   /* what is accepted is said all the same */
+	bool tells_accepted;   /* accepted findings are reported, too */
 };
 
-/* ---- speaking ---- */
-/* what a finding is about, and where an `accept` may stand */
-struct about {
-	struct slice subject;
-	struct place place;
-	const struct accepted *accepts[3];
-};
-struct about about_entity(struct checker *c, const struct entity *e);
-struct about about_access(struct checker *c, const struct access *a);
-struct about about_space(struct checker *c, const struct space *s);
-struct about about_processor(struct checker *c, const struct processor *p);
-struct about about_table(struct checker *c);
+/* ---- reporting ---- */
+struct about about_entity(const struct checker *c, const struct entity *e);
+struct about about_access(const struct checker *c, const struct access *a);
+struct about about_space(const struct checker *c, const struct space *s);
 
-/* A finding of the running rule, with the rule's severity, reason and repair. `place` with line 0:
- * the subject's. */
-void check_say(struct checker *c, const struct about *about, struct place place, const char *fmt, ...)
-	__attribute__((format(printf, 4, 5)));
+#define AT_SUBJECT ((struct place){ 0 })
+/* Reports a finding of the running rule about c->about, with the rule's severity, reason and repair. AT_SUBJECT: at the
+ * place of what it is about. */
+void check_say(struct checker *c, struct place place, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 /* Change the finding just made; nothing when it was accepted. */
 void check_severity(struct checker *c, enum severity severity);
 void check_repair(struct checker *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
@@ -101,7 +121,11 @@ extern const struct rule check_rules_access[], check_rules_order[], check_rules_
 void check_model(struct checker *c);
 const struct space *check_space(const struct checker *c, struct slice index);
 const struct reach *check_reach(const struct checker *c, struct slice access);
-bool key_has(const struct key_schema *k, struct slice name);
+/* The template of an entry's i-th key attribute, in the order of key_attr_at(). */
+static inline const struct template *entry_key(const struct space *s, const struct entry *x, size_t i)
+{
+	return i < s->key->hash_count ? x->hash[i] : x->range[i - s->key->hash_count];
+}
 /* Whether the index's projection has an attribute that is no key. */
 bool index_carries(const struct design_index *x, struct slice name);
 /* The rules that compute an item's attributes, also those that are no keys. */
@@ -113,38 +137,33 @@ bool reach_has_entity(const struct reach *r, const struct entity *e);
 const struct template *entity_key(const struct checker *c, const struct entity *e, bool hash);
 
 /* ---- templates (check_match.c) ---- */
-/* Whether some string has both forms. Placeholders stand for one or more characters other than '#';
- * a template that is one bare placeholder for anything. `entity` tells the types of b's
- * placeholders; may be NULL. */
+/* Whether some string has both forms. Placeholders stand for one or more characters other than '#'; a template that is
+ * one bare placeholder stands for anything. `entity` tells the types of b's placeholders; may be NULL. */
 bool template_meets(struct arena *arena, const struct template *a, const struct template *b,
 		    const struct entity *entity);
 /* The same when `a` needs only be the beginning. */
 bool template_begins(struct arena *arena, const struct template *a, const struct template *b,
 		     const struct entity *entity);
-/* The same literals and as many placeholders: POST#<post_id> and POST#<id>. */
-bool template_alike(const struct template *a, const struct template *b);
 bool template_names(const struct template *t, struct slice attribute);
 size_t template_holes(const struct template *t);
 /* The i-th placeholder. */
 const struct template_part *template_hole(const struct template *t, size_t i);
 
 /* ---- attributes and terms (check_term.c) ---- */
-/* What a placeholder of an entity's template stands for, copies followed to their source; NULL:
- * unknown. */
+/* What a placeholder of an entity's template stands for, copies followed to their source; NULL: unknown. */
 const struct attribute *hole_attribute(const struct checker *c, const struct entity *e,
 				       const struct template_part *hole);
-bool attribute_is_number(const struct checker *c, const struct entity *e, const struct attribute *a);
+bool attribute_is_number(const struct attribute *a);
 bool attribute_is_time(const struct attribute *a);
 bool attribute_can_be_absent(const struct entity *e, const struct attribute *a);
 bool attribute_can_be_negative(const struct checker *c, const struct entity *e, const struct attribute *a);
-bool attribute_can_change(const struct entity *e, const struct attribute *a);
+bool attribute_can_change(const struct attribute *a);
 bool is_parameter(const struct entity *e, struct slice name);
 /* Whether some rule, key, filter or processor of the design looks at an attribute of this name. */
 bool attribute_is_looked_at(const struct checker *c, struct slice name);
 /* A name in lower case without _ and -: is_deleted and isDeleted are one. */
 struct slice plain_name(struct arena *a, struct slice name);
-/* Whether the plain name is one of the words (separated by spaces), ends with one, or contains one.
- */
+/* Whether the plain name is one of the words (separated by spaces), ends with one, or contains one. */
 bool name_is(struct arena *a, struct slice name, const char *words);
 bool name_ends(struct arena *a, struct slice name, const char *words);
 bool name_contains(struct arena *a, struct slice name, const char *words);

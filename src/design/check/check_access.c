@@ -2,49 +2,36 @@
  * should. SPDX-License-Identifier: Apache-2.0 */
 #include "design/check/check.h"
 
-#define EACH_REACH(c, r) for (struct reach *r = (c)->reaches, *r##_end = r + (c)->d->access_count; r != r##_end; r++)
-
 static struct slice where_text(const struct where_rule *w)
 {
 	return w->value->text;
 }
 
-static void needs_scan(struct checker *c)
+static void needs_scan(struct checker *c, const struct reach *r)
 {
-	EACH_REACH(c, r)
-	{
-		const struct access *a = r->access;
-		if (a->kind != ACCESS_QUERY || r->space)
-			continue;
-		const struct space *s = check_space(c, a->index);
-		struct about about = about_access(c, a);
-		if (!s)
-			check_say(c, &about, (struct place){ 0 }, "there is no index %.*s", SLICE_ARG(a->index));
-		else
-			check_say(c, &about, (struct place){ 0 },
-				  "the query does not say which partition of %.*s (%.*s = …)", SLICE_ARG(s->name),
-				  SLICE_ARG(s->key->hash[0].name));
-	}
+	const struct access *a = r->access;
+	if (a->kind != ACCESS_QUERY || r->space)
+		return;
+	const struct space *s = check_space(c, a->index);
+	if (!s)
+		check_say(c, AT_SUBJECT, "there is no index %.*s", SLICE_ARG(a->index));
+	else
+		check_say(c, AT_SUBJECT, "the query does not say which partition of %.*s (%.*s = …)",
+			  SLICE_ARG(s->name), SLICE_ARG(s->key->hash[0].name));
 }
 
-static void finds_nothing(struct checker *c)
+static void finds_nothing(struct checker *c, const struct reach *r)
 {
-	EACH_REACH(c, r)
-	{
-		if (!r->space || r->entry_count)
-			continue;
-		const struct access *a = r->access;
-		struct about about = about_access(c, a);
-		struct slice asked = a->where_count ? where_text(&a->where[a->where_count - 1]) : SLICE("…");
-		if (r->by_key_count)
-			check_say(c, &about, (struct place){ 0 },
-				  "the filter holds for nothing that the query of %.*s can find",
-				  SLICE_ARG(r->space->name));
-		else
-			check_say(c, &about, a->where_count ? a->where[0].place : (struct place){ 0 },
-				  "nothing in %.*s has keys like this (%.*s)", SLICE_ARG(r->space->name),
-				  SLICE_ARG(asked));
-	}
+	if (!r->space || r->entry_count)
+		return;
+	const struct access *a = r->access;
+	struct slice asked = a->where_count ? where_text(&a->where[a->where_count - 1]) : SLICE("…");
+	if (r->by_key_count)
+		check_say(c, AT_SUBJECT, "the filter holds for nothing that the query of %.*s can find",
+			  SLICE_ARG(r->space->name));
+	else
+		check_say(c, a->where_count ? a->where[0].place : AT_SUBJECT,
+			  "nothing in %.*s has keys like this (%.*s)", SLICE_ARG(r->space->name), SLICE_ARG(asked));
 }
 
 /* The names of the kinds of items a query reaches, "Post, Like and Comment". */
@@ -88,22 +75,17 @@ static bool has_sort_condition(const struct reach *r)
 	return false;
 }
 
-static void mixed_collection(struct checker *c)
+static void mixed_collection(struct checker *c, const struct reach *r)
 {
-	EACH_REACH(c, r)
-	{
-		size_t n = 0;
-		struct slice names = r->space ? kinds(c, r, &n) : SLICE("");
-		if (n < 2 || (r->space->index && is_own_mirror(r))) /* the latter is mirror-in-index */
-			continue;
-		struct about about = about_access(c, r->access);
-		check_say(c, &about, (struct place){ 0 }, "the query returns several kinds of items: %.*s",
-			  SLICE_ARG(names));
-		/* Without a word on what it returns, a whole collection (an order and its lines)
-		 * may be meant. */
-		if (!r->access->entity.n && !has_sort_condition(r))
-			check_severity(c, SEVERITY_WARNING);
-	}
+	size_t n = 0;
+	struct slice names = r->space ? kinds(c, r, &n) : SLICE("");
+	if (n < 2 || (r->space->index && is_own_mirror(r))) /* the latter is mirror-in-index */
+		return;
+	check_say(c, AT_SUBJECT, "the query returns several kinds of items: %.*s", SLICE_ARG(names));
+	/* Without a word on what it returns, a whole collection (an order and its lines)
+	 * may be meant. */
+	if (!r->access->entity.n && !has_sort_condition(r))
+		check_severity(c, SEVERITY_WARNING);
 }
 
 /* The attribute that the last placeholder of a prefix stands for in what is found. */
@@ -125,41 +107,34 @@ static bool prefix_is_closed(struct checker *c, const struct where_rule *w, cons
 	return a && (a->id || attribute_is_time(a)); /* of one length, or meant as the beginning of a time */
 }
 
-static void open_prefix(struct checker *c)
+static void open_prefix(struct checker *c, const struct reach *r)
 {
-	EACH_REACH(c, r)
-	{
-		if (!r->space)
+	if (!r->space)
+		return;
+	EACH (struct where_rule, w, r->access->where, r->access->where_count) {
+		const struct template *t = w->value;
+		if (w->op != WHERE_BEGINS || !t->part_count || !t->parts[t->part_count - 1].names)
 			continue;
-		EACH (struct where_rule, w, r->access->where, r->access->where_count) {
-			const struct template *t = w->value;
-			if (w->op != WHERE_BEGINS || !t->part_count || !t->parts[t->part_count - 1].names)
-				continue;
-			bool closed = true;
-			for (size_t i = 0; i < r->entry_count; i++)
-				closed = closed &&
-					 prefix_is_closed(c, w, r->entries[i]->range[0], r->entries[i]->shape->entity);
-			if (closed)
-				continue;
-			struct about about = about_access(c, r->access);
-			check_say(c, &about, w->place, "begins with %.*s also finds what begins with a longer value",
-				  SLICE_ARG(t->text));
-			check_repair(c,
-				     "End the prefix with the delimiter: begins with %.*s#; for "
-				     "one item use get.",
-				     SLICE_ARG(t->text));
-		}
+		bool closed = true;
+		for (size_t i = 0; i < r->entry_count; i++)
+			closed = closed && prefix_is_closed(c, w, r->entries[i]->range[0], r->entries[i]->shape->entity);
+		if (closed)
+			continue;
+		check_say(c, w->place, "begins with %.*s also finds what begins with a longer value",
+			  SLICE_ARG(t->text));
+		check_repair(c,
+			     "End the prefix with the delimiter: begins with %.*s#; for "
+			     "one item use get.",
+			     SLICE_ARG(t->text));
 	}
 }
 
-static void consistent_index(struct checker *c)
+static void consistent_index(struct checker *c, const struct reach *r)
 {
-	EACH (struct access, a, c->d->accesses, c->d->access_count)
-		if (a->consistent && a->kind == ACCESS_QUERY && a->index.n) {
-			struct about about = about_access(c, a);
-			check_say(c, &about, (struct place){ 0 }, "asks %.*s for a consistent read",
-				  SLICE_ARG(a->index));
-		}
+	const struct access *a = r->access;
+	if (a->consistent && a->kind == ACCESS_QUERY && a->index.n) {
+		check_say(c, AT_SUBJECT, "asks %.*s for a consistent read", SLICE_ARG(a->index));
+	}
 }
 
 static void filter_over_key(struct checker *c, const struct reach *r)
@@ -169,27 +144,22 @@ static void filter_over_key(struct checker *c, const struct reach *r)
 		struct slice name = i < k->hash_count ? k->hash[i].name : k->range[i - k->hash_count].name;
 		if (!term_mentions(r->access->filter, name))
 			continue;
-		struct about about = about_access(c, r->access);
-		check_say(c, &about, r->access->filter->place, "the filter names %.*s, a key of %.*s", SLICE_ARG(name),
+		check_say(c, r->access->filter->place, "the filter names %.*s, a key of %.*s", SLICE_ARG(name),
 			  SLICE_ARG(r->space->name));
 		check_repair(c, "Put the condition on %.*s into `where`.", SLICE_ARG(name));
 	}
 }
 
-static void bad_filter(struct checker *c)
+static void bad_filter(struct checker *c, const struct reach *r)
 {
-	EACH_REACH(c, r)
-	{
-		const struct access *a = r->access;
-		const char *why = "";
-		if (!a->filter)
-			continue;
-		if (!term_can_filter(a->filter, &why)) {
-			struct about about = about_access(c, a);
-			check_say(c, &about, a->filter->place, "the filter cannot be DynamoDB's: %s", why);
-		} else if (r->space) {
-			filter_over_key(c, r);
-		}
+	const struct access *a = r->access;
+	const char *why = "";
+	if (!a->filter)
+		return;
+	if (!term_can_filter(a->filter, &why)) {
+		check_say(c, a->filter->place, "the filter cannot be DynamoDB's: %s", why);
+	} else if (r->space) {
+		filter_over_key(c, r);
 	}
 }
 
@@ -197,7 +167,8 @@ static void bad_filter(struct checker *c)
 
 static bool projects(const struct checker *c, const struct space *s, struct slice name)
 {
-	if (!s->index || s->index->projection == PROJECT_ALL || key_has(s->key, name) || key_has(&c->d->key, name))
+	if (!s->index || s->index->projection == PROJECT_ALL || is_key_attribute(s->key, name) ||
+	    design_is_table_key(c->d, name))
 		return true;
 	if (s->index->projection == PROJECT_INCLUDE)
 		EACH (struct slice, x, s->index->include, s->index->include_count)
@@ -238,33 +209,28 @@ static void needs_of_term(struct checker *c, const struct reach *r, const struct
 			continue;
 		if (from_key && follows_from_key(e, a->name, table_entry(c, e->shape)))
 			continue;
-		struct about about = about_access(c, r->access);
-		check_say(c, &about, t->place, "%s needs %.*s, which %.*s does not carry", what, SLICE_ARG(a->name),
+		check_say(c, t->place, "%s needs %.*s, which %.*s does not carry", what, SLICE_ARG(a->name),
 			  SLICE_ARG(r->space->name));
 		check_repair(c, "Add %.*s to the projection of %.*s.", SLICE_ARG(a->name), SLICE_ARG(r->space->name));
 	}
 }
 
-static void not_projected(struct checker *c)
+static void not_projected(struct checker *c, const struct reach *r)
 {
-	EACH_REACH(c, r)
-	{
-		const struct access *a = r->access;
-		if (!r->space || !r->space->index || r->space->index->projection == PROJECT_ALL)
-			continue;
-		for (size_t i = 0; i < r->entry_count; i++) {
-			const struct entry *e = r->entries[i];
-			const struct term *list = e->shape->entity->allow[ALLOW_LIST];
-			if (a->filter)
-				needs_of_term(c, r, e, a->filter, "the filter", false);
-			if (!a->has_then && !e->shape->companion && !a->count_only &&
-			    e->shape->entity->allow[ALLOW_READ]) {
-				const struct term *read = list ? list : e->shape->entity->allow[ALLOW_READ];
-				needs_of_term(c, r, e, read, "who may read", true);
-			}
-			if (a->rank)
-				needs_of_term(c, r, e, a->rank, "rank", true);
+	const struct access *a = r->access;
+	if (!r->space || !r->space->index || r->space->index->projection == PROJECT_ALL)
+		return;
+	for (size_t i = 0; i < r->entry_count; i++) {
+		const struct entry *e = r->entries[i];
+		const struct term *list = e->shape->entity->allow[ALLOW_LIST];
+		if (a->filter)
+			needs_of_term(c, r, e, a->filter, "the filter", false);
+		if (!a->has_then && !e->shape->companion && !a->count_only && e->shape->entity->allow[ALLOW_READ]) {
+			const struct term *read = list ? list : e->shape->entity->allow[ALLOW_READ];
+			needs_of_term(c, r, e, read, "who may read", true);
 		}
+		if (a->rank)
+			needs_of_term(c, r, e, a->rank, "rank", true);
 	}
 }
 
@@ -301,22 +267,17 @@ static bool is_run_by_another(const struct checker *c, const struct access *a)
 	return false;
 }
 
-static void ids_only(struct checker *c)
+static void ids_only(struct checker *c, const struct reach *r)
 {
-	EACH_REACH(c, r)
-	{
-		const struct access *a = r->access;
-		if (!r->space || !r->entry_count || a->has_then || a->count_only || !a->path.n ||
-		    is_run_by_another(c, a))
-			continue;
-		bool all = true;
-		for (size_t i = 0; i < r->entry_count; i++)
-			all = all && only_ids(c, r->space, r->entries[i]);
-		if (!all)
-			continue;
-		struct about about = about_access(c, a);
-		check_say(c, &about, (struct place){ 0 }, "the rows hold ids and nothing else");
-	}
+	const struct access *a = r->access;
+	if (!r->space || !r->entry_count || a->has_then || a->count_only || !a->path.n || is_run_by_another(c, a))
+		return;
+	bool all = true;
+	for (size_t i = 0; i < r->entry_count; i++)
+		all = all && only_ids(c, r->space, r->entries[i]);
+	if (!all)
+		return;
+	check_say(c, AT_SUBJECT, "the rows hold ids and nothing else");
 }
 
 /* ---- cost ---- */
@@ -334,32 +295,27 @@ static bool fixes_whole_key(const struct reach *r)
 	return true;
 }
 
-static void query_for_one(struct checker *c)
+static void query_for_one(struct checker *c, const struct reach *r)
 {
-	EACH_REACH(c, r)
 	if (r->space && !r->space->index && fixes_whole_key(r)) {
-		struct about about = about_access(c, r->access);
-		check_say(c, &about, (struct place){ 0 }, "a query where both keys are known");
+		check_say(c, AT_SUBJECT, "a query where both keys are known");
 	}
 }
 
-static void counts_by_reading(struct checker *c)
+static void counts_by_reading(struct checker *c, const struct reach *r)
 {
-	EACH_REACH(c, r)
 	if (r->space && r->access->count_only && !fixes_whole_key(r)) {
-		struct about about = about_access(c, r->access);
-		check_say(c, &about, (struct place){ 0 }, "reads everything it counts");
+		check_say(c, AT_SUBJECT, "reads everything it counts");
 	}
 }
 
-static void one_by_one(struct checker *c)
+static void one_by_one(struct checker *c, const struct reach *r)
 {
-	EACH (struct access, a, c->d->accesses, c->d->access_count)
-		if (a->kind == ACCESS_MERGE && a->merge_over.n) {
-			struct about about = about_access(c, a);
-			check_say(c, &about, (struct place){ 0 }, "runs '%.*s' once for each row of '%.*s'",
-				  SLICE_ARG(a->merge_pattern), SLICE_ARG(a->merge_over));
-		}
+	const struct access *a = r->access;
+	if (a->kind == ACCESS_MERGE && a->merge_over.n) {
+		check_say(c, AT_SUBJECT, "runs '%.*s' once for each row of '%.*s'", SLICE_ARG(a->merge_pattern),
+			  SLICE_ARG(a->merge_over));
+	}
 }
 
 /* Whether the sort condition cuts off what is older than some moment, or the filter looks at the
@@ -373,23 +329,18 @@ static bool leaves_out_expired(const struct checker *c, const struct access *a)
 	return term_mentions(a->filter, c->d->ttl);
 }
 
-static void expired_visible(struct checker *c)
+static void expired_visible(struct checker *c, const struct reach *r)
 {
 	if (!c->d->ttl.n)
 		return;
-	EACH_REACH(c, r)
-	{
-		if (!r->space || leaves_out_expired(c, r->access) || r->access->has_then)
+	if (!r->space || leaves_out_expired(c, r->access) || r->access->has_then)
+		return;
+	for (size_t i = 0; i < r->entry_count; i++) {
+		const struct shape *s = r->entries[i]->shape;
+		if (!shape_has(s, c->d->ttl))
 			continue;
-		for (size_t i = 0; i < r->entry_count; i++) {
-			const struct shape *s = r->entries[i]->shape;
-			if (!shape_has(s, c->d->ttl))
-				continue;
-			struct about about = about_access(c, r->access);
-			check_say(c, &about, (struct place){ 0 },
-				  "%.*s is in these rows for a while after it has expired", SLICE_ARG(s->name));
-			break;
-		}
+		check_say(c, AT_SUBJECT, "%.*s is in these rows for a while after it has expired", SLICE_ARG(s->name));
+		break;
 	}
 }
 
@@ -423,88 +374,62 @@ static bool is_variable(const struct access *a, const struct term *t)
 	return t->kind == TERM_PATH && t->name_count == 1 && slice_equal(t->names[0], a->range_variable);
 }
 
-static void merge_misses(struct checker *c)
+static void merge_misses(struct checker *c, const struct reach *merge)
 {
-	EACH (struct access, a, c->d->accesses, c->d->access_count) {
-		const struct reach *r = check_reach(c, a->merge_pattern);
-		if (a->kind != ACCESS_MERGE || !a->range_variable.n || a->range_list || !r || !r->space)
+	const struct access *a = merge->access;
+	const struct reach *r = check_reach(c, a->merge_pattern);
+	if (a->kind != ACCESS_MERGE || !a->range_variable.n || a->range_list || !r || !r->space)
+		return;
+	EACH (struct assignment, with, a->merge_with, a->merge_with_count) {
+		const struct attribute *x = NULL;
+		for (size_t i = 0; i < r->entry_count && !x && is_variable(a, with->term); i++)
+			x = compared_with(c, r, r->entries[i], with->attribute);
+		if (!x || !x->has_min || !x->has_max || !attribute_is_number(x) ||
+		    ((double)a->range_from <= x->min && (double)a->range_to >= x->max))
 			continue;
-		EACH (struct assignment, with, a->merge_with, a->merge_with_count) {
-			const struct attribute *x = NULL;
-			for (size_t i = 0; i < r->entry_count && !x && is_variable(a, with->term); i++)
-				x = compared_with(c, r, r->entries[i], with->attribute);
-			if (!x || !x->has_min || !x->has_max || !attribute_is_number(c, NULL, x) ||
-			    ((double)a->range_from <= x->min && (double)a->range_to >= x->max))
-				continue;
-			struct about about = about_access(c, a);
-			check_say(c, &about, (struct place){ 0 }, "runs for %lld..%lld, and %.*s is %.15g..%.15g",
-				  (long long)a->range_from, (long long)a->range_to, SLICE_ARG(x->name), x->min, x->max);
-		}
+		check_say(c, AT_SUBJECT, "runs for %lld..%lld, and %.*s is %.15g..%.15g", (long long)a->range_from,
+			  (long long)a->range_to, SLICE_ARG(x->name), x->min, x->max);
 	}
 }
 
 const struct rule check_rules_access[] = {
-	{ "needs-scan", SEVERITY_ERROR, needs_scan,
-	  "No index serves it: the query does not fix the whole partition key of its index with "
-	  "`=`, so only a Scan could "
-	  "answer.",
-	  "A Query reads one partition; without it every item of the table would be read and paid "
-	  "for.",
-	  "Give the whole partition key with `=`, or add an index whose partition key this pattern "
-	  "knows." },
-	{ "finds-nothing", SEVERITY_ERROR, finds_nothing,
-	  "No item of the design can have the partition or sort key it asks for.",
-	  "The answer is always empty, and nothing tells the caller why.",
-	  "Ask the index that holds these items, or set this index's keys on them." },
-	{ "mixed-collection", SEVERITY_ERROR, mixed_collection,
-	  "Items of several kinds fall into the query, and neither a sort condition nor a filter "
-	  "tells them apart (warning: "
-	  "nothing says which kind is meant).",
-	  "They share a partition: pages come back with items nobody asked for, often only on a "
-	  "later page.",
-	  "Add a sort condition (`begins with POST#`), or a filter on an attribute that only one "
-	  "kind has; accept it if the "
-	  "whole collection is meant." },
-	{ "open-prefix", SEVERITY_ERROR, open_prefix,
-	  "A `begins with` that ends in a placeholder also matches longer ids: `SITE#abc` finds "
-	  "`SITE#abcd`.",
-	  "Ids that begin with another id are then returned as if they were it.",
-	  "End the prefix with the delimiter; for one item use get." },
-	{ "consistent-index", SEVERITY_ERROR, consistent_index,
-	  "A strongly consistent read of an index, which DynamoDB refuses.",
+	{ "needs-scan", SEVERITY_ERROR,
+	  "A Query reads one partition; without it every item of the table would be read and paid for.",
+	  "Give the whole partition key with `=`, or add an index whose partition key this pattern knows.",
+	  .access = needs_scan },
+	{ "finds-nothing", SEVERITY_ERROR, "The answer is always empty, and nothing tells the caller why.",
+	  "Ask the index that holds these items, or set this index's keys on them.", .access = finds_nothing },
+	{ "mixed-collection", SEVERITY_ERROR,
+	  "They share a partition: pages come back with items nobody asked for, often only on a later page.",
+	  "Add a sort condition (`begins with POST#`), or a filter on an attribute that only one kind has; accept it if the whole collection is meant.",
+	  .access = mixed_collection },
+	{ "open-prefix", SEVERITY_ERROR, "Ids that begin with another id are then returned as if they were it.",
+	  "End the prefix with the delimiter; for one item use get.", .access = open_prefix },
+	{ "consistent-index", SEVERITY_ERROR,
 	  "A global index follows the table a moment later; there is no consistent read of it.",
-	  "Read the table itself, if need be through a companion stored under the partition you "
-	  "ask for." },
-	{ "bad-filter", SEVERITY_ERROR, bad_filter,
-	  "A filter that cannot be a DynamoDB filter, or that names a key attribute of the index.",
-	  "DynamoDB refuses the request.",
-	  "Filter on the item's own attributes with comparisons, begins with, contains, present "
-	  "and absent." },
-	{ "not-projected", SEVERITY_ERROR, not_projected,
-	  "The filter, the read rule or `then` needs an attribute that the index does not carry.",
-	  "In the index the attribute is absent, so the comparison fails for every row.",
-	  "Add it to the index's projection." },
-	{ "ids-only", SEVERITY_WARNING, ids_only, "The rows are ids only and nothing fetches what they point to.",
-	  "Whoever lists them must read each item by itself.",
-	  "Add `then: {get: …, keys: {…}}`, which fetches a hundred at a time, or copy what a list "
-	  "shows onto the rows." },
-	{ "expired-visible", SEVERITY_NOTE, expired_visible,
-	  "Items past their TTL stay in the rows until they are deleted, days later: nothing in the "
-	  "query leaves them out.",
-	  "TTL deletes within days, not at the moment. The REST API does not show them; they are "
-	  "read and paid for, and whoever queries the table by himself sees them.",
-	  "Add a filter on the TTL attribute, or a sort condition that cuts off what is too old." },
-	{ "query-for-one", SEVERITY_NOTE, query_for_one, "Both keys are known: `get` costs less and can be consistent.",
-	  "A Query for one item costs as much and is harder to read.", "Use `get`." },
-	{ "counts-by-reading", SEVERITY_NOTE, counts_by_reading, "`count` reads every item it counts.",
+	  "Read the table itself, if need be through a companion stored under the partition you ask for.",
+	  .access = consistent_index },
+	{ "bad-filter", SEVERITY_ERROR, "DynamoDB refuses the request.",
+	  "Filter on the item's own attributes with comparisons, begins with, contains, present and absent.",
+	  .access = bad_filter },
+	{ "not-projected", SEVERITY_ERROR, "In the index the attribute is absent, so the comparison fails for every row.",
+	  "Add it to the index's projection.", .access = not_projected },
+	{ "ids-only", SEVERITY_WARNING, "Whoever lists them must read each item by itself.",
+	  "Add `then: {get: …, keys: {…}}`, which fetches a hundred at a time, or copy what a list shows onto the rows.",
+	  .access = ids_only },
+	{ "expired-visible", SEVERITY_NOTE,
+	  "TTL deletes within days, not at the moment. The REST API does not show them; they are read and paid for, and whoever queries the table by himself sees them.",
+	  "Add a filter on the TTL attribute, or a sort condition that cuts off what is too old.",
+	  .access = expired_visible },
+	{ "query-for-one", SEVERITY_NOTE, "A Query for one item costs as much and is harder to read.", "Use `get`.",
+	  .access = query_for_one },
+	{ "counts-by-reading", SEVERITY_NOTE,
 	  "Select=COUNT is charged for the items it reads, not for the number it returns.",
-	  "Keep a counter on the item it is about (`counts`), unless the number stays small." },
-	{ "merge-misses", SEVERITY_WARNING, merge_misses,
-	  "A merge over numbers that leaves out some of those the key can have.",
-	  "What lies in the partitions that are not asked is in no page.",
-	  "Let the merge run over the whole range of the attribute." },
-	{ "one-by-one", SEVERITY_NOTE, one_by_one, "One query for each row of another query.",
-	  "The cost and the time grow with the number of rows.",
-	  "Fine for a handful; otherwise put what belongs together into one partition." },
+	  "Keep a counter on the item it is about (`counts`), unless the number stays small.",
+	  .access = counts_by_reading },
+	{ "merge-misses", SEVERITY_WARNING, "What lies in the partitions that are not asked is in no page.",
+	  "Let the merge run over the whole range of the attribute.", .access = merge_misses },
+	{ "one-by-one", SEVERITY_NOTE, "The cost and the time grow with the number of rows.",
+	  "Fine for a handful; otherwise put what belongs together into one partition.", .access = one_by_one },
 	{ NULL },
 };

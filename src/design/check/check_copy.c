@@ -2,45 +2,31 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "design/check/check.h"
 
-static void copy_not_kept(struct checker *c)
+static void copy_not_kept(struct checker *c, const struct entity *e, const struct attribute *a)
 {
-	EACH (struct entity, e, c->d->entities, c->d->entity_count)
-		EACH (struct attribute, a, e->attributes, e->attribute_count) {
-			const struct entity *from = a->copy_entity.n ? design_entity(c->d, a->copy_entity) : NULL;
-			const struct attribute *source = from ? entity_attribute(from, a->copy_attribute) : NULL;
-			if (!source || a->kept_by.n || !(attribute_can_change(from, source) || source->derived))
-				continue;
-			/* Nobody may change it, or the copy is meant as it was then. */
-			if (a->fixed || (!from->allow[ALLOW_UPDATE] && !from->action_count))
-				continue;
-			struct about about = about_entity(c, e);
-			check_say(c, &about, a->place, "%.*s stays as it was when %.*s.%.*s changes",
-				  SLICE_ARG(a->name), SLICE_ARG(from->name), SLICE_ARG(source->name));
-		}
+	const struct entity *from = a->copy_entity.n ? design_entity(c->d, a->copy_entity) : NULL;
+	const struct attribute *source = from ? entity_attribute(from, a->copy_attribute) : NULL;
+	if (!source || a->kept_by.n || !(attribute_can_change(source) || source->derived))
+		return;
+	/* Nobody may change it, or the copy is meant as it was then. */
+	if (a->fixed || (!from->allow[ALLOW_UPDATE] && !from->action_count))
+		return;
+	check_say(c, a->place, "%.*s stays as it was when %.*s.%.*s changes", SLICE_ARG(a->name), SLICE_ARG(from->name),
+		  SLICE_ARG(source->name));
 }
 
 /* ---- mirrors ---- */
 
-static void mirror_in_index(struct checker *c)
+static void mirror_in_index(struct checker *c, const struct space *s, const struct entry *mirror)
 {
-	for (size_t k = 1; k < c->space_count; k++) {
-		const struct space *s = &c->spaces[k];
-		for (size_t i = 0; i < s->entry_count; i++)
-			for (size_t j = 0; j < s->entry_count; j++) {
-				const struct entry *item = &s->entries[i], *mirror = &s->entries[j];
-				if (item->shape->companion || !mirror->shape->companion ||
-				    item->shape->entity != mirror->shape->entity)
-					continue;
-				bool same = slice_equal(item->hash[0]->text, mirror->hash[0]->text) &&
-					    (!item->range[0] || template_alike(item->range[0], mirror->range[0]));
-				if (!same)
-					continue;
-				struct about about = about_entity(c, item->shape->entity);
-				check_say(c, &about, mirror->hash[0]->place,
-					  "%.*s is in %.*s twice, as itself and as its companion",
-					  SLICE_ARG(item->shape->entity->name), SLICE_ARG(s->name));
-			}
-	}
+	if (!s->index || !mirror->shape->companion)
+		return;
+	EACH (struct entry, item, s->entries, s->entry_count)
+		if (!item->shape->companion && item->shape->entity == mirror->shape->entity &&
+		    slice_equal(item->hash[0]->text, mirror->hash[0]->text) &&
+		    (!item->range[0] || template_alike(item->range[0], mirror->range[0])))
+			check_say(c, mirror->hash[0]->place, "%.*s is in %.*s twice, as itself and as its companion",
+				  SLICE_ARG(item->shape->entity->name), SLICE_ARG(s->name));
 }
 
 /* ---- lists ---- */
@@ -66,38 +52,30 @@ static bool is_list(const struct attribute *a)
 	return a->type == ATTR_LIST || a->type == ATTR_SET;
 }
 
-static void list_in_two_places(struct checker *c)
+static void list_in_two_places(struct checker *c, const struct entity *e, const struct attribute *list)
 {
-	EACH (struct entity, e, c->d->entities, c->d->entity_count)
-		EACH (struct attribute, list, e->attributes, e->attribute_count) {
-			if (!is_list(list) || has_companion_for(e, list->name))
-				continue;
-			EACH (struct entity, other, c->d->entities, c->d->entity_count) {
-				const struct template *sk = entity_key(c, other, false);
-				const struct template_part *hole = sk ? template_hole(sk, 0) : NULL;
-				if (other == e || !hole || !is_singular_of(c, hole->names[0], list->name) ||
-				    !template_alike(entity_key(c, e, true), entity_key(c, other, true)))
-					continue;
-				struct about about = about_entity(c, other);
-				check_say(c, &about, (struct place){ 0 },
-					  "%.*s repeats %.*s.%.*s, and is written by itself", SLICE_ARG(other->name),
-					  SLICE_ARG(e->name), SLICE_ARG(list->name));
-				check_repair(c, "Make it a companion of %.*s: {for: %.*s in %.*s, …}.",
-					     SLICE_ARG(e->name), SLICE_ARG(hole->names[0]), SLICE_ARG(list->name));
-			}
-		}
+	if (!is_list(list) || has_companion_for(e, list->name))
+		return;
+	EACH (struct entity, other, c->d->entities, c->d->entity_count) {
+		const struct template *sk = entity_key(c, other, false);
+		const struct template_part *hole = sk ? template_hole(sk, 0) : NULL;
+		if (other == e || !hole || !is_singular_of(c, hole->names[0], list->name) ||
+		    !template_alike(entity_key(c, e, true), entity_key(c, other, true)))
+			continue;
+		c->about = about_entity(c, other);
+		check_say(c, AT_SUBJECT, "%.*s repeats %.*s.%.*s, and is written by itself", SLICE_ARG(other->name),
+			  SLICE_ARG(e->name), SLICE_ARG(list->name));
+		check_repair(c, "Make it a companion of %.*s: {for: %.*s in %.*s, …}.", SLICE_ARG(e->name),
+			     SLICE_ARG(hole->names[0]), SLICE_ARG(list->name));
+	}
 }
 
-static void list_not_searchable(struct checker *c)
+static void list_not_searchable(struct checker *c, const struct entity *e, const struct attribute *a)
 {
-	EACH (struct entity, e, c->d->entities, c->d->entity_count)
-		EACH (struct attribute, a, e->attributes, e->attribute_count) {
-			if (!is_list(a) || !name_is(c->arena, a->name, "tags hashtags mentions keywords labels topics") ||
-			    has_companion_for(e, a->name))
-				continue;
-			struct about about = about_entity(c, e);
-			check_say(c, &about, a->place, "nothing can be found by its %.*s", SLICE_ARG(a->name));
-		}
+	if (!is_list(a) || !name_is(c->arena, a->name, "tags hashtags mentions keywords labels topics") ||
+	    has_companion_for(e, a->name))
+		return;
+	check_say(c, a->place, "nothing can be found by its %.*s", SLICE_ARG(a->name));
 }
 
 /* ---- the same relation twice ---- */
@@ -164,43 +142,36 @@ static bool repeats_index_entry(struct checker *c, const struct entity *link, co
 	return false;
 }
 
-static void stored_twice(struct checker *c)
+static void stored_twice(struct checker *c, const struct entity *e)
 {
-	EACH (struct entity, e, c->d->entities, c->d->entity_count)
-		EACH (struct entity, other, c->d->entities, c->d->entity_count) {
-			if (other == e || e->internal || other->internal)
-				continue;
-			bool mirror = other < e && is_reverse_of(c, e, other) && adds_nothing(e, other) &&
-				      (share_stem(c->arena, e->name, other->name) || share_sort_key(c, e, other));
-			if (!mirror && !repeats_index_entry(c, e, other))
-				continue;
-			struct about about = about_entity(c, e);
-			check_say(c, &about, (struct place){ 0 }, "%.*s says what %.*s says, and is written by itself",
-				  SLICE_ARG(e->name), SLICE_ARG(other->name));
-			check_repair(c, "Make it a companion of %.*s.", SLICE_ARG(other->name));
-		}
+	EACH (struct entity, other, c->d->entities, c->d->entity_count) {
+		if (other == e || e->internal || other->internal)
+			continue;
+		bool mirror = other < e && is_reverse_of(c, e, other) && adds_nothing(e, other) &&
+			      (share_stem(c->arena, e->name, other->name) || share_sort_key(c, e, other));
+		if (!mirror && !repeats_index_entry(c, e, other))
+			continue;
+		check_say(c, AT_SUBJECT, "%.*s says what %.*s says, and is written by itself", SLICE_ARG(e->name),
+			  SLICE_ARG(other->name));
+		check_repair(c, "Make it a companion of %.*s.", SLICE_ARG(other->name));
+	}
 }
 
 const struct rule check_rules_copy[] = {
-	{ "copy-not-kept", SEVERITY_WARNING, copy_not_kept,
-	  "A copy of something that can change, and no pattern finds the copies.",
-	  "After a change the copies and the source disagree.",
-	  "Name the pattern that finds them (`kept by …`), make the source `fixed`, or the copy, "
-	  "if it is meant as it was." },
-	{ "mirror-in-index", SEVERITY_ERROR, mirror_in_index,
-	  "A companion carries the index keys of its item: everything is listed twice.",
-	  "Both items are in the index under the same key, and a query returns both.",
-	  "Leave the index keys off the companion." },
-	{ "list-in-two-places", SEVERITY_WARNING, list_in_two_places, "A list and items for its elements, written apart.",
+	{ "copy-not-kept", SEVERITY_WARNING, "After a change the copies and the source disagree.",
+	  "Name the pattern that finds them (`kept by …`), make the source `fixed`, or the copy, if it is meant as it was.",
+	  .attribute = copy_not_kept },
+	{ "mirror-in-index", SEVERITY_ERROR, "Both items are in the index under the same key, and a query returns both.",
+	  "Leave the index keys off the companion.", .entry = mirror_in_index },
+	{ "list-in-two-places", SEVERITY_WARNING,
 	  "Two requests can fail or overtake each other, and then the list and the items disagree.",
-	  "Make the items companions (`for: tag in tags`): written and diffed in the same "
-	  "transaction." },
-	{ "stored-twice", SEVERITY_WARNING, stored_twice,
-	  "The same relation as another entity, in no common transaction.",
+	  "Make the items companions (`for: tag in tags`): written and diffed in the same transaction.",
+	  .attribute = list_in_two_places },
+	{ "stored-twice", SEVERITY_WARNING,
 	  "One can be written without the other; then the two sides tell different stories.",
-	  "Make one a companion of the other." },
-	{ "list-not-searchable", SEVERITY_NOTE, list_not_searchable, "Tags or mentions that nothing can be found by.",
-	  "An item is in an index once; a list in it is not indexed.",
-	  "Add a companion per element: {for: tag in tags, …}, if they are meant for finding." },
+	  "Make one a companion of the other.", .entity = stored_twice },
+	{ "list-not-searchable", SEVERITY_NOTE, "An item is in an index once; a list in it is not indexed.",
+	  "Add a companion per element: {for: tag in tags, …}, if they are meant for finding.",
+	  .attribute = list_not_searchable },
 	{ NULL },
 };

@@ -2,17 +2,6 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "design/check/check.h"
 
-static const struct entry *each_own_entry(const struct checker *c, size_t *i)
-{
-	const struct space *t = &c->spaces[0];
-	while (*i < t->entry_count) {
-		const struct entry *e = &t->entries[(*i)++];
-		if (!e->shape->companion)
-			return e;
-	}
-	return NULL;
-}
-
 static size_t key_templates(const struct entry *e, const struct template **out)
 {
 	size_t n = 0;
@@ -80,25 +69,21 @@ static bool has_own_id(struct checker *c, const struct entry *e)
 	return false;
 }
 
-static void time_lets_duplicate(struct checker *c)
+static void time_lets_duplicate(struct checker *c, const struct space *s, const struct entry *x)
 {
-	const struct entry *e;
-	for (size_t i = 0; (e = each_own_entry(c, &i));) {
-		const struct template *keys[2];
-		size_t n = key_templates(e, keys);
-		for (size_t k = 0; k < n; k++)
-			EACH (struct template_part, p, keys[k]->parts, keys[k]->part_count) {
-				const struct attribute *a =
-					p->names ? entity_attribute(e->shape->entity, p->names[0]) : NULL;
-				if (!a || !(a->now || a->touched) || is_parameter(e->shape->entity, a->name) ||
-				    has_own_id(c, e) || has_guard(c, e, a->name))
-					continue;
-				struct about about = about_entity(c, e->shape->entity);
-				check_say(c, &about, keys[k]->place,
-					  "%.*s in %.*s makes each key new: the same thing can be "
-					  "done twice",
-					  SLICE_ARG(a->name), SLICE_ARG(keys[k]->text));
-			}
+	const struct entity *e = x->shape->entity;
+	if (s->index || x->shape->companion)
+		return;
+	for (size_t k = 0; k < key_attr_count(s->key); k++) {
+		const struct template *t = entry_key(s, x, k);
+		EACH (struct template_part, p, t->parts, t->part_count) {
+			const struct attribute *a = p->names ? entity_attribute(e, p->names[0]) : NULL;
+			if (a && (a->now || a->touched) && !is_parameter(e, a->name) && !has_own_id(c, x) &&
+			    !has_guard(c, x, a->name))
+				check_say(c, t->place,
+					  "%.*s in %.*s makes each key new: the same thing can be done twice",
+					  SLICE_ARG(a->name), SLICE_ARG(t->text));
+		}
 	}
 }
 
@@ -128,95 +113,87 @@ static bool follows_from_identity(const struct entity *e, struct slice name)
 	return !s.beyond;
 }
 
-static void not_addressable(struct checker *c)
+/* The first placeholder of the entry's key that the path does not give; NULL: none. */
+static const struct template_part *missing_in_path(const struct entry *x, const struct template **in)
 {
-	const struct entry *e;
-	const struct entity *said = NULL;
-	for (size_t i = 0; (e = each_own_entry(c, &i));) {
-		const struct entity *x = e->shape->entity;
-		const struct template *keys[2];
-		size_t n = key_templates(e, keys);
-		if (x == said || x->found_by.n || !x->params)
-			continue;
-		for (size_t k = 0; k < n && x != said; k++)
-			EACH (struct template_part, p, keys[k]->parts, keys[k]->part_count) {
-				if (!p->names || follows_from_identity(x, p->names[0]) || x == said)
-					continue;
-				struct about about = about_entity(c, x);
-				check_say(c, &about, keys[k]->place,
-					  "%.*s needs %.*s, which the path %.*s does not have",
-					  SLICE_ARG(keys[k]->text), SLICE_ARG(p->names[0]), SLICE_ARG(x->path));
-				said = x;
+	const struct template *keys[2];
+	size_t n = key_templates(x, keys);
+	for (size_t k = 0; k < n; k++)
+		EACH (struct template_part, p, keys[k]->parts, keys[k]->part_count)
+			if (p->names && !follows_from_identity(x->shape->entity, p->names[0])) {
+				*in = keys[k];
+				return p;
 			}
+	return NULL;
+}
+
+static void not_addressable(struct checker *c, const struct entity *e)
+{
+	EACH (struct entry, x, c->spaces[0].entries, c->spaces[0].entry_count) {
+		const struct template *t;
+		const struct template_part *p =
+			x->shape->entity == e && !x->shape->companion && !e->found_by.n && e->params
+				? missing_in_path(x, &t)
+				: NULL;
+		if (!p)
+			continue;
+		check_say(c, t->place, "%.*s needs %.*s, which the path %.*s does not have", SLICE_ARG(t->text),
+			  SLICE_ARG(p->names[0]), SLICE_ARG(e->path));
+		return;
 	}
 }
 
 /* ---- two kinds, one key ---- */
 
-static void same_key(struct checker *c)
+static void same_key(struct checker *c, const struct space *s, const struct entry *y)
 {
-	const struct space *t = &c->spaces[0];
-	for (size_t i = 0; i < t->entry_count; i++)
-		for (size_t j = i + 1; j < t->entry_count; j++) {
-			const struct entry *x = &t->entries[i], *y = &t->entries[j];
-			if (x->shape == y->shape || !template_alike(x->hash[0], y->hash[0]) ||
-			    (x->range[0] && !template_alike(x->range[0], y->range[0])))
-				continue;
-			struct about about = about_entity(c, y->shape->entity);
-			check_say(c, &about, y->hash[0]->place, "%.*s and %.*s have the same key, %.*s",
+	if (s->index)
+		return;
+	EACH (struct entry, x, s->entries, (size_t)(y - s->entries))
+		if (x->shape != y->shape && template_alike(x->hash[0], y->hash[0]) &&
+		    (!x->range[0] || template_alike(x->range[0], y->range[0])))
+			check_say(c, y->hash[0]->place, "%.*s and %.*s have the same key, %.*s",
 				  SLICE_ARG(y->shape->name), SLICE_ARG(x->shape->name), SLICE_ARG(y->hash[0]->text));
-		}
 }
 
 /* ---- identities that move ---- */
 
-static void identity_can_change(struct checker *c)
+static void identity_can_change(struct checker *c, const struct entity *e)
 {
-	EACH (struct entity, e, c->d->entities, c->d->entity_count) {
-		const struct attribute *moving = NULL;
-		EACH (struct slice, p, e->params, e->param_count) {
-			const struct attribute *a = entity_attribute(e, *p);
-			if (a && attribute_can_change(e, a) && !a->touched && !a->from_key)
-				moving = a;
-		}
-		/* Whoever may not update it cannot move it; a marker has nothing else. */
-		if (!moving || !e->allow[ALLOW_UPDATE] || e->allow[ALLOW_UPDATE]->kind == TERM_NEVER ||
-		    e->attribute_count < 4)
+	const struct attribute *moving = NULL;
+	EACH (struct slice, p, e->params, e->param_count) {
+		const struct attribute *a = entity_attribute(e, *p);
+		if (a && attribute_can_change(a) && !a->touched && !a->from_key)
+			moving = a;
+	}
+	/* Whoever may not update it cannot move it; a marker has nothing else. */
+	if (!moving || !e->allow[ALLOW_UPDATE] || e->allow[ALLOW_UPDATE]->kind == TERM_NEVER || e->attribute_count < 4)
+		return;
+	EACH (struct entity, other, c->d->entities, c->d->entity_count) {
+		const struct attribute *through;
+		enum refers how = entity_refers(c, other, e, &through);
+		/* One part of several is also a name of something else: only what says
+		 * E(a, b) means the item. */
+		if (how == REFERS_NOT || (e->param_count > 1 && how != REFERS_CHECKED))
 			continue;
-		EACH (struct entity, other, c->d->entities, c->d->entity_count) {
-			const struct attribute *through;
-			enum refers how = entity_refers(c, other, e, &through);
-			/* One part of several is also a name of something else: only what says
-			 * E(a, b) means the item. */
-			if (how == REFERS_NOT || (e->param_count > 1 && how != REFERS_CHECKED))
-				continue;
-			struct about about = about_entity(c, e);
-			check_say(c, &about, moving->place, "%.*s may change, and %.*s refers to it",
-				  SLICE_ARG(moving->name), SLICE_ARG(other->name));
-			break;
-		}
+		check_say(c, moving->place, "%.*s may change, and %.*s refers to it", SLICE_ARG(moving->name),
+			  SLICE_ARG(other->name));
+		break;
 	}
 }
 
 const struct rule check_rules_identity[] = {
-	{ "time-lets-duplicate", SEVERITY_ERROR, time_lets_duplicate,
-	  "The time of writing is part of the table's key, so the same thing can be done twice "
-	  "(like, bookmark) and no guard "
-	  "prevents it.",
-	  "attribute_not_exists(PK) never fails when every key is new; an index does not enforce "
-	  "uniqueness either.",
-	  "Add a companion without the time in its key: {unique: userId, PK: "
-	  "LIKE#<userId>#<postId>, SK: LIKE}." },
-	{ "not-addressable", SEVERITY_WARNING, not_addressable,
-	  "The key needs a value that the path does not have, and no companion or index leads to "
-	  "it.",
-	  "Whoever knows only the path cannot read, change or delete the item.",
-	  "Name the pattern that finds the rest (`found by`), or put the value into the path." },
-	{ "same-key", SEVERITY_ERROR, same_key, "Two kinds of items have the same key: one overwrites the other.",
-	  "The table's key is all that tells items apart.", "Give each kind a prefix of its own." },
-	{ "identity-can-change", SEVERITY_WARNING, identity_can_change,
-	  "Others refer to this item by an attribute that may change.",
+	{ "time-lets-duplicate", SEVERITY_ERROR,
+	  "attribute_not_exists(PK) never fails when every key is new; an index does not enforce uniqueness either.",
+	  "Add a companion without the time in its key: {unique: userId, PK: LIKE#<userId>#<postId>, SK: LIKE}.",
+	  .entry = time_lets_duplicate },
+	{ "not-addressable", SEVERITY_WARNING, "Whoever knows only the path cannot read, change or delete the item.",
+	  "Name the pattern that finds the rest (`found by`), or put the value into the path.",
+	  .entity = not_addressable },
+	{ "same-key", SEVERITY_ERROR, "The table's key is all that tells items apart.",
+	  "Give each kind a prefix of its own.", .entry = same_key },
+	{ "identity-can-change", SEVERITY_WARNING,
 	  "After the change they point to nothing, or to whoever takes the name next.",
-	  "Make it `fixed`, or let the others refer to an id." },
+	  "Make it `fixed`, or let the others refer to an id.", .entity = identity_can_change },
 	{ NULL },
 };

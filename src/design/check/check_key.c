@@ -2,78 +2,10 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "design/check/check.h"
 
-/* ---- walking over the placeholders of keys ---- */
-
-struct hole_visit {
-	const struct space *space;
-	const struct entry *entry;
-	const struct template *template;
-	const struct template_part *hole;
-	const struct attribute *attribute; /* copies followed; NULL: a loop variable or unknown */
-	bool sort;                         /* in a sort key */
-	enum value_type type;              /* of the key attribute */
-};
-
-typedef void (*hole_fn)(struct checker *c, const struct hole_visit *v);
-
-static void visit_template(struct checker *c, struct hole_visit *v, hole_fn fn)
-{
-	EACH (struct template_part, p, v->template->parts, v->template->part_count) {
-		if (!p->names)
-			continue;
-		v->hole = p;
-		v->attribute = hole_attribute(c, v->entry->shape->entity, p);
-		fn(c, v);
-	}
-}
-
-/* Whether an earlier entry has shown this very template already, in this space or another. */
-static bool shown(const struct checker *c, const struct space *s, size_t entry, const struct template *t)
-{
-	for (const struct space *x = c->spaces; x <= s; x++) {
-		size_t n = x == s ? entry : x->entry_count;
-		for (size_t i = 0; i < n; i++) {
-			for (size_t k = 0; k < x->key->hash_count; k++)
-				if (x->entries[i].hash[k] == t)
-					return true;
-			for (size_t k = 0; k < x->key->range_count; k++)
-				if (x->entries[i].range[k] == t)
-					return true;
-		}
-	}
-	return false;
-}
-
-/* Calls fn for each placeholder of each key template once. */
-static void each_hole(struct checker *c, hole_fn fn)
-{
-	for (size_t k = 0; k < c->space_count; k++) {
-		const struct space *s = &c->spaces[k];
-		for (size_t i = 0; i < s->entry_count; i++) {
-			const struct entry *e = &s->entries[i];
-			struct hole_visit v = { .space = s, .entry = e };
-			for (size_t j = 0; j < s->key->hash_count; j++) {
-				v.template = e->hash[j];
-				v.type = s->key->hash[j].type;
-				if (!shown(c, s, i, v.template))
-					visit_template(c, &v, fn);
-			}
-			v.sort = true;
-			for (size_t j = 0; j < s->key->range_count; j++) {
-				v.template = e->range[j];
-				v.type = s->key->range[j].type;
-				if (!shown(c, s, i, v.template))
-					visit_template(c, &v, fn);
-			}
-		}
-	}
-}
-
 static void say_of(struct checker *c, const struct hole_visit *v, const char *text)
 {
-	struct about about = about_entity(c, v->entry->shape->entity);
-	check_say(c, &about, v->template->place, "%.*s in %.*s %s", SLICE_ARG(v->hole->names[0]),
-		  SLICE_ARG(v->template->text), text);
+	check_say(c, v->template->place, "%.*s in %.*s %s", SLICE_ARG(v->hole->names[0]), SLICE_ARG(v->template->text),
+		  text);
 }
 
 static bool is_plain(const struct hole_visit *v)
@@ -83,45 +15,35 @@ static bool is_plain(const struct hole_visit *v)
 
 /* ---- numbers ---- */
 
-static bool is_number(const struct checker *c, const struct hole_visit *v)
+static bool is_number(const struct hole_visit *v)
 {
-	return v->attribute && attribute_is_number(c, v->entry->shape->entity, v->attribute);
+	return v->attribute && attribute_is_number(v->attribute);
 }
 
-static void number_hole(struct checker *c, const struct hole_visit *v)
+static void number_in_key(struct checker *c, const struct hole_visit *v)
 {
-	if (!v->sort || v->type == VALUE_N || !is_plain(v) || !is_number(c, v))
+	if (!v->sort || v->type == VALUE_N || !is_plain(v) || !is_number(v))
 		return;
 	if (v->template->part_count == 1)
-		return; /* stays a number: key-type speaks */
+		return; /* stays a number: key-type reports it */
 	say_of(c, v, "is a number that sorts as text");
 	bool negative = attribute_can_be_negative(c, v->entry->shape->entity, v->attribute);
 	check_repair(c, negative ? "Offset and pad it: <%.*s:+10>." : "Pad it with zeros: <%.*s:06>.",
 		     SLICE_ARG(v->hole->names[0]));
 }
 
-static void number_in_key(struct checker *c)
+static void negative_in_key(struct checker *c, const struct hole_visit *v)
 {
-	each_hole(c, number_hole);
-}
-
-static void negative_hole(struct checker *c, const struct hole_visit *v)
-{
-	if (v->hole->format != FORMAT_PAD || !is_number(c, v) ||
+	if (v->hole->format != FORMAT_PAD || !is_number(v) ||
 	    !attribute_can_be_negative(c, v->entry->shape->entity, v->attribute))
 		return;
 	say_of(c, v, "can be negative");
 	check_repair(c, "Write <%.*s:+10>, or give it a range from 0.", SLICE_ARG(v->hole->names[0]));
 }
 
-static void negative_in_key(struct checker *c)
+static void short_padding(struct checker *c, const struct hole_visit *v)
 {
-	each_hole(c, negative_hole);
-}
-
-static void short_hole(struct checker *c, const struct hole_visit *v)
-{
-	if (v->hole->format != FORMAT_PAD || !is_number(c, v) || !v->attribute->has_max)
+	if (v->hole->format != FORMAT_PAD || !is_number(v) || !v->attribute->has_max)
 		return;
 	double room = 1;
 	for (int i = 0; i < v->hole->width; i++)
@@ -131,14 +53,9 @@ static void short_hole(struct checker *c, const struct hole_visit *v)
 	say_of(c, v, "can have more digits than it is padded to");
 }
 
-static void short_padding(struct checker *c)
-{
-	each_hole(c, short_hole);
-}
-
 /* ---- times ---- */
 
-static void free_time_hole(struct checker *c, const struct hole_visit *v)
+static void time_not_sortable(struct checker *c, const struct hole_visit *v)
 {
 	const struct attribute *a = v->attribute;
 	if (!v->sort || !is_plain(v) || !a || a->now || a->touched || a->derived)
@@ -152,14 +69,9 @@ static void free_time_hole(struct checker *c, const struct hole_visit *v)
 	check_repair(c, "Declare %.*s as timestamp: UTC, seconds, Z.", SLICE_ARG(a->name));
 }
 
-static void time_not_sortable(struct checker *c)
-{
-	each_hole(c, free_time_hole);
-}
-
 /* ---- absence ---- */
 
-static void absent_hole(struct checker *c, const struct hole_visit *v)
+static void absent_in_key(struct checker *c, const struct hole_visit *v)
 {
 	const struct entity *e = v->entry->shape->entity;
 	const struct attribute *a = v->attribute;
@@ -176,14 +88,9 @@ static void absent_hole(struct checker *c, const struct hole_visit *v)
 	check_repair(c, "Put it under `keys when %.*s is present`, or make it required.", SLICE_ARG(own->name));
 }
 
-static void absent_in_key(struct checker *c)
-{
-	each_hole(c, absent_hole);
-}
-
 /* ---- what fits ---- */
 
-static void text_hole(struct checker *c, const struct hole_visit *v)
+static void text_in_key(struct checker *c, const struct hole_visit *v)
 {
 	const struct attribute *a = v->attribute;
 	double limit = v->sort ? 1024 : 2048;
@@ -197,17 +104,12 @@ static void text_hole(struct checker *c, const struct hole_visit *v)
 			       : "can be longer than the 2048 bytes of a partition key");
 }
 
-static void text_in_key(struct checker *c)
-{
-	each_hole(c, text_hole);
-}
-
 static bool has_delimiter(struct slice s)
 {
 	return s.n && memchr(s.p, '#', s.n);
 }
 
-static void delimiter_hole(struct checker *c, const struct hole_visit *v)
+static void delimiter_in_value(struct checker *c, const struct hole_visit *v)
 {
 	const struct attribute *a = v->attribute;
 	if (!a)
@@ -221,45 +123,23 @@ static void delimiter_hole(struct checker *c, const struct hole_visit *v)
 		say_of(c, v, "contains # by its own definition");
 }
 
-static void delimiter_in_value(struct checker *c)
+static void hole_type(struct checker *c, const struct hole_visit *v)
 {
-	each_hole(c, delimiter_hole);
-}
-
-static void type_hole(struct checker *c, const struct hole_visit *v)
-{
-	if (!v->attribute)
-		return;
 	bool bare = v->template->part_count == 1 && v->hole->format == FORMAT_PLAIN;
-	bool number = bare && is_number(c, v);
-	if (v->type == VALUE_N && !number)
+	bool number = bare && is_number(v);
+	if (v->attribute && v->type == VALUE_N && !number)
 		say_of(c, v, "is no number, and the key is one");
 	else if (v->type == VALUE_S && number)
 		say_of(c, v, "is a number, and the key is a string");
 }
 
-static void constant_number(struct checker *c, const struct space *s, const struct entry *e, const struct template *t,
-			    enum value_type type)
+static void constant_type(struct checker *c, const struct space *s, const struct entry *e)
 {
-	if (type != VALUE_N || template_holes(t))
-		return;
-	struct about about = about_entity(c, e->shape->entity);
-	check_say(c, &about, t->place, "'%.*s' is no number, and the key of %.*s is one", SLICE_ARG(t->text),
-		  SLICE_ARG(s->name));
-}
-
-static void key_type(struct checker *c)
-{
-	each_hole(c, type_hole);
-	for (size_t k = 0; k < c->space_count; k++) {
-		const struct space *s = &c->spaces[k];
-		for (size_t i = 0; i < s->entry_count; i++) {
-			const struct entry *e = &s->entries[i];
-			for (size_t j = 0; j < s->key->hash_count; j++)
-				constant_number(c, s, e, e->hash[j], s->key->hash[j].type);
-			for (size_t j = 0; j < s->key->range_count; j++)
-				constant_number(c, s, e, e->range[j], s->key->range[j].type);
-		}
+	for (size_t i = 0; i < key_attr_count(s->key); i++) {
+		const struct template *t = entry_key(s, e, i);
+		if (key_attr_at(s->key, i)->type == VALUE_N && !template_holes(t))
+			check_say(c, t->place, "'%.*s' is no number, and the key of %.*s is one", SLICE_ARG(t->text),
+				  SLICE_ARG(s->name));
 	}
 }
 
@@ -291,8 +171,8 @@ static void double_prefix_of_shape(struct checker *c, const struct shape *s)
 		const struct attribute *a = entity_attribute(s->entity, hole->names[0]);
 		if (s->companion && a) /* the placeholder is the entity's attribute, not the companion's */
 			continue;
-		struct about about = about_entity(c, s->entity);
-		check_say(c, &about, r->place,
+		c->about = about_entity(c, s->entity);
+		check_say(c, r->place,
 			  "%.*s stands for two values: %.*s is made of it, and it begins with %.*s "
 			  "itself",
 			  SLICE_ARG(hole->names[0]), SLICE_ARG(r->template->text),
@@ -309,8 +189,8 @@ static void double_prefix_of_then(struct checker *c, const struct reach *r)
 			const struct key_rule *rules = shape_rules(r->entries[i]->shape, &n);
 			if (!doubles(k, rules, n))
 				continue;
-			struct about about = about_access(c, r->access);
-			check_say(c, &about, k->place, "%.*s doubles the prefix: the rows hold it already",
+			c->about = about_access(c, r->access);
+			check_say(c, k->place, "%.*s doubles the prefix: the rows hold it already",
 				  SLICE_ARG(k->template->text));
 			break;
 		}
@@ -325,42 +205,28 @@ static void double_prefix(struct checker *c)
 }
 
 const struct rule check_rules_key[] = {
-	{ "number-in-key", SEVERITY_ERROR, number_in_key,
-	  "A number in a string sort key without padding: 10 sorts before 2.",
-	  "Strings sort character by character: 1, 10, 2; and 99 above 1000.", "Pad it with zeros: <x:06>." },
-	{ "negative-in-key", SEVERITY_WARNING, negative_in_key,
-	  "A padded number that can be negative, which does not sort and is refused on write.",
-	  "-3 and -2 as text sort the wrong way round, and before every digit.",
-	  "Offset it: <x:+10>, or give it a range from 0." },
-	{ "short-padding", SEVERITY_WARNING, short_padding, "Padding narrower than the number can become.",
+	{ "number-in-key", SEVERITY_ERROR, "Strings sort character by character: 1, 10, 2; and 99 above 1000.",
+	  "Pad it with zeros: <x:06>.", .hole = number_in_key },
+	{ "negative-in-key", SEVERITY_WARNING, "-3 and -2 as text sort the wrong way round, and before every digit.",
+	  "Offset it: <x:+10>, or give it a range from 0.", .hole = negative_in_key },
+	{ "short-padding", SEVERITY_WARNING,
 	  "The first number with more digits is refused on write, or would sort before the others.",
-	  "Pad to the digits of its maximum, or lower the maximum." },
-	{ "time-not-sortable", SEVERITY_ERROR, time_not_sortable,
-	  "A time kept as a free string in a sort key: offsets and fractions do not sort.",
-	  "RFC 3339 allows +02:00 and .5: 10:00:00.5Z sorts before 10:00:00Z, and +02:00 by local "
-	  "time.",
-	  "Declare it as timestamp: UTC, seconds, Z." },
-	{ "absent-in-key", SEVERITY_WARNING, absent_in_key,
-	  "A placeholder that can be absent without a `keys when` that says so (an error for the "
-	  "table's own key).",
-	  "Without the attribute the item silently is not in the index; for the table's key it "
-	  "cannot be written.",
-	  "Say when the key is there: `keys when x is present`." },
-	{ "text-in-key", SEVERITY_WARNING, text_in_key,
-	  "Long or free text in a key: over 1024 bytes or a `#` in it and the write is refused.",
+	  "Pad to the digits of its maximum, or lower the maximum.", .hole = short_padding },
+	{ "time-not-sortable", SEVERITY_ERROR,
+	  "RFC 3339 allows +02:00 and .5: 10:00:00.5Z sorts before 10:00:00Z, and +02:00 by local time.",
+	  "Declare it as timestamp: UTC, seconds, Z.", .hole = time_not_sortable },
+	{ "absent-in-key", SEVERITY_WARNING,
+	  "Without the attribute the item silently is not in the index; for the table's key it cannot be written.",
+	  "Say when the key is there: `keys when x is present`.", .hole = absent_in_key },
+	{ "text-in-key", SEVERITY_WARNING,
 	  "A sort key has at most 1024 bytes, a partition key 2048, and # separates the parts.",
-	  "Use an id or a slug in the key, or limit the length." },
-	{ "delimiter-in-value", SEVERITY_ERROR, delimiter_in_value,
-	  "A value that enters a key contains `#` by its own definition.",
-	  "# separates the parts of a key; a value with it is refused, for it could pose as "
-	  "another item's key.",
-	  "Choose values without #." },
-	{ "key-type", SEVERITY_ERROR, key_type, "A number where the index's key is a string, or the other way round.",
-	  "DynamoDB refuses the write: a key attribute has the type the table declares.",
-	  "Declare the key as number, or make the template a string." },
-	{ "double-prefix", SEVERITY_ERROR, double_prefix,
-	  "`SITE#<siteId>` over an attribute that already begins with `SITE#`.",
-	  "One of the two readers builds SITE#SITE#…, and finds nothing.",
-	  "Give the raw id and the ready-made key two names." },
+	  "Use an id or a slug in the key, or limit the length.", .hole = text_in_key },
+	{ "delimiter-in-value", SEVERITY_ERROR,
+	  "# separates the parts of a key; a value with it is refused, for it could pose as another item's key.",
+	  "Choose values without #.", .hole = delimiter_in_value },
+	{ "key-type", SEVERITY_ERROR, "DynamoDB refuses the write: a key attribute has the type the table declares.",
+	  "Declare the key as number, or make the template a string.", .hole = hole_type, .entry = constant_type },
+	{ "double-prefix", SEVERITY_ERROR, "One of the two readers builds SITE#SITE#…, and finds nothing.",
+	  "Give the raw id and the ready-made key two names.", .design = double_prefix },
 	{ NULL },
 };

@@ -10,60 +10,50 @@ static bool is_expiry(struct checker *c, const struct attribute *a)
 	       name_is(c->arena, a->name, "expiresat expiry expirydate expireat ttl");
 }
 
-static void ttl_missing(struct checker *c)
+static void ttl_missing(struct checker *c, const struct entity *e, const struct attribute *a)
 {
-	bool set = false;
-	EACH (struct entity, e, c->d->entities, c->d->entity_count)
-		EACH (struct attribute, a, e->attributes, e->attribute_count) {
-			set |= slice_equal(a->name, c->d->ttl);
-			if (c->d->ttl.n || !is_expiry(c, a))
-				continue;
-			struct about about = about_entity(c, e);
-			check_say(c, &about, a->place, "%.*s says when it expires, and the table has no ttl",
-				  SLICE_ARG(e->name));
-			check_repair(c, "Add `ttl: %.*s`.", SLICE_ARG(a->name));
-		}
-	if (!c->d->ttl.n || set)
+	if (c->d->ttl.n || !is_expiry(c, a))
 		return;
-	struct about about = about_table(c);
-	check_say(c, &about, (struct place){ 0 }, "ttl is %.*s, which no entity has", SLICE_ARG(c->d->ttl));
+	check_say(c, a->place, "%.*s says when it expires, and the table has no ttl", SLICE_ARG(e->name));
+	check_repair(c, "Add `ttl: %.*s`.", SLICE_ARG(a->name));
+}
+
+static void ttl_nowhere(struct checker *c)
+{
+	EACH (struct entity, e, c->d->entities, c->d->entity_count)
+		if (entity_attribute(e, c->d->ttl))
+			return;
+	if (!c->d->ttl.n)
+		return;
+	check_say(c, AT_SUBJECT, "ttl is %.*s, which no entity has", SLICE_ARG(c->d->ttl));
 	check_repair(c, "Add it to what expires: `%.*s: epoch, 30 days after created_at`.", SLICE_ARG(c->d->ttl));
 }
 
-static void ttl_type(struct checker *c)
+static void ttl_type(struct checker *c, const struct entity *e, const struct attribute *a)
 {
-	EACH (struct entity, e, c->d->entities, c->d->entity_count)
-		EACH (struct attribute, a, e->attributes, e->attribute_count)
-			if (c->d->ttl.n && slice_equal(a->name, c->d->ttl) && a->type != ATTR_EPOCH &&
-			    !a->copy_entity.n && !a->derived) {
-				struct about about = about_entity(c, e);
-				check_say(c, &about, a->place, "%.*s is no epoch, and nothing expires by it",
-					  SLICE_ARG(a->name));
-			}
+	if (c->d->ttl.n && slice_equal(a->name, c->d->ttl) && a->type != ATTR_EPOCH && !a->copy_entity.n && !a->derived) {
+		check_say(c, a->place, "%.*s is no epoch, and nothing expires by it", SLICE_ARG(a->name));
+	}
 }
 
 static bool is_removed_by_action(const struct entity *e, struct slice attribute)
 {
 	EACH (struct action, x, e->actions, e->action_count)
-		EACH (struct slice, r, x->remove, x->remove_count)
-			if (slice_equal(*r, attribute))
-				return true;
+		if (slice_among(x->remove, x->remove_count, attribute))
+			return true;
 	return false;
 }
 
-static void ttl_always(struct checker *c)
+static void ttl_always(struct checker *c, const struct entity *e)
 {
-	EACH (struct entity, e, c->d->entities, c->d->entity_count) {
-		const struct attribute *expiry = c->d->ttl.n ? entity_attribute(e, c->d->ttl) : NULL;
-		bool drafts = false;
-		EACH (struct attribute, a, e->attributes, e->attribute_count)
-			for (size_t i = 0; i < a->choice_count; i++)
-				drafts |= name_is(c->arena, a->choices[i], "draft");
-		if (!expiry || !drafts || expiry->when || is_removed_by_action(e, expiry->name))
-			continue;
-		struct about about = about_entity(c, e);
-		check_say(c, &about, expiry->place, "%.*s also deletes what was published", SLICE_ARG(expiry->name));
-	}
+	const struct attribute *expiry = c->d->ttl.n ? entity_attribute(e, c->d->ttl) : NULL;
+	bool drafts = false;
+	EACH (struct attribute, a, e->attributes, e->attribute_count)
+		for (size_t i = 0; i < a->choice_count; i++)
+			drafts |= name_is(c->arena, a->choices[i], "draft");
+	if (!expiry || !drafts || expiry->when || is_removed_by_action(e, expiry->name))
+		return;
+	check_say(c, expiry->place, "%.*s also deletes what was published", SLICE_ARG(expiry->name));
 }
 
 /* ---- what a deletion leaves behind ---- */
@@ -113,33 +103,30 @@ static bool expires(const struct checker *c, const struct entity *e)
 	return a && !a->when;
 }
 
-static void orphans(struct checker *c)
+static void orphans(struct checker *c, const struct entity *e)
 {
-	EACH (struct entity, e, c->d->entities, c->d->entity_count) {
-		const struct term *may = e->allow[ALLOW_DELETE];
-		if (!may || may->kind == TERM_NEVER || e->delete_.soft)
+	const struct term *may = e->allow[ALLOW_DELETE];
+	if (!may || may->kind == TERM_NEVER || e->delete_.soft)
+		return;
+	struct buf left;
+	buf_init(&left, c->arena);
+	EACH (struct entity, other, c->d->entities, c->d->entity_count) {
+		const struct attribute *through;
+		if (other == e || expires(c, other) ||
+		    (!lives_under(c, other, e) && entity_refers(c, other, e, &through) == REFERS_NOT))
 			continue;
-		struct buf left;
-		buf_init(&left, c->arena);
-		EACH (struct entity, other, c->d->entities, c->d->entity_count) {
-			const struct attribute *through;
-			if (other == e || expires(c, other) ||
-			    (!lives_under(c, other, e) && entity_refers(c, other, e, &through) == REFERS_NOT))
-				continue;
-			if (covers(c, e->delete_.then_remove, e->delete_.then_count, other) ||
-			    covers(c, e->delete_.refuse_while, e->delete_.refuse_count, other) ||
-			    removed_by_processor(c, e, other))
-				continue;
-			if (left.n)
-				buf_lit(&left, ", ");
-			buf_put(&left, other->name);
-		}
-		if (!left.n)
+		if (covers(c, e->delete_.then_remove, e->delete_.then_count, other) ||
+		    covers(c, e->delete_.refuse_while, e->delete_.refuse_count, other) ||
+		    removed_by_processor(c, e, other))
 			continue;
-		struct about about = about_entity(c, e);
-		check_say(c, &about, e->delete_.place, "deleting a %.*s leaves behind: %.*s", SLICE_ARG(e->name),
-			  SLICE_ARG(buf_slice(&left)));
+		if (left.n)
+			buf_lit(&left, ", ");
+		buf_put(&left, other->name);
 	}
+	if (!left.n)
+		return;
+	check_say(c, e->delete_.place, "deleting a %.*s leaves behind: %.*s", SLICE_ARG(e->name),
+		  SLICE_ARG(buf_slice(&left)));
 }
 
 /* ---- what points to nothing ---- */
@@ -173,9 +160,7 @@ static void dangling_target(struct checker *c, const struct entity *e)
 		if (!name_is(c->arena, a->name, "targetid subjectid objectid resourceid itemid") || a->id ||
 		    e->count_count || e->require_count)
 			continue;
-		struct about about = about_entity(c, e);
-		check_say(c, &about, a->place, "nothing says what %.*s is the id of, nor that it exists",
-			  SLICE_ARG(a->name));
+		check_say(c, a->place, "nothing says what %.*s is the id of, nor that it exists", SLICE_ARG(a->name));
 	}
 }
 
@@ -226,43 +211,37 @@ static void repair_reference(struct checker *c, const struct entity *to, struct 
 	check_repair(c, "Add `requires: [%.*s(%.*s)]`.", SLICE_ARG(to->name), SLICE_ARG(b.n ? buf_slice(&b) : name));
 }
 
-static void dangling_reference(struct checker *c)
+static void dangling_reference(struct checker *c, const struct entity *e)
 {
-	EACH (struct entity, e, c->d->entities, c->d->entity_count) {
-		if (e->internal || !e->allow[ALLOW_CREATE])
+	if (e->internal || !e->allow[ALLOW_CREATE])
+		return;
+	dangling_target(c, e);
+	EACH (struct entity, to, c->d->entities, c->d->entity_count) {
+		const struct attribute *a;
+		enum refers how = entity_refers(c, e, to, &a);
+		if ((how != REFERS_BY_KEY && how != REFERS_BY_NAME) || is_caller(e, a) || a->derived ||
+		    a->copy_entity.n || to->internal || asked_for(e->allow[ALLOW_CREATE], to->name) ||
+		    there_with_another(c, e, a->name, to, 0))
 			continue;
-		dangling_target(c, e);
-		EACH (struct entity, to, c->d->entities, c->d->entity_count) {
-			const struct attribute *a;
-			enum refers how = entity_refers(c, e, to, &a);
-			if ((how != REFERS_BY_KEY && how != REFERS_BY_NAME) || is_caller(e, a) || a->derived ||
-			    a->copy_entity.n || to->internal || asked_for(e->allow[ALLOW_CREATE], to->name) ||
-			    there_with_another(c, e, a->name, to, 0))
-				continue;
-			struct about about = about_entity(c, e);
-			check_say(c, &about, a->place, "nothing says that the %.*s of %.*s exists", SLICE_ARG(to->name),
-				  SLICE_ARG(a->name));
-			repair_reference(c, to, a->name);
-		}
+		check_say(c, a->place, "nothing says that the %.*s of %.*s exists", SLICE_ARG(to->name),
+			  SLICE_ARG(a->name));
+		repair_reference(c, to, a->name);
 	}
 }
 
 const struct rule check_rules_life[] = {
-	{ "ttl-missing", SEVERITY_ERROR, ttl_missing,
-	  "Something expires and the table has no `ttl`, or no entity sets the `ttl` attribute.",
-	  "Nothing is ever deleted by time.", "Declare `ttl`, and an epoch attribute of that name on what expires." },
-	{ "ttl-type", SEVERITY_ERROR, ttl_type, "The `ttl` attribute is no epoch.",
-	  "TTL reads a number of seconds since 1970; anything else is ignored.",
-	  "Declare it `epoch`, for example `epoch, 30 days after created_at`." },
-	{ "ttl-always", SEVERITY_WARNING, ttl_always, "A draft's expiry that also fires after it was published.",
-	  "The published item is deleted when the draft's time is over.",
-	  "Add `when status = 'DRAFT'` to it, or remove it in the action that publishes." },
-	{ "orphans", SEVERITY_WARNING, orphans, "Can be deleted while other items live under it.",
-	  "What stays is found by lists, counted and paid for, and points to nothing.",
-	  "Say what goes with it (`delete: {then remove: […]}`), or that it stays while there is "
-	  "any (`refuse while`)." },
-	{ "dangling-reference", SEVERITY_WARNING, dangling_reference, "Refers to an item that may not exist.",
+	{ "ttl-missing", SEVERITY_ERROR, "Nothing is ever deleted by time.",
+	  "Declare `ttl`, and an epoch attribute of that name on what expires.", .attribute = ttl_missing,
+	  .design = ttl_nowhere },
+	{ "ttl-type", SEVERITY_ERROR, "TTL reads a number of seconds since 1970; anything else is ignored.",
+	  "Declare it `epoch`, for example `epoch, 30 days after created_at`.", .attribute = ttl_type },
+	{ "ttl-always", SEVERITY_WARNING, "The published item is deleted when the draft's time is over.",
+	  "Add `when status = 'DRAFT'` to it, or remove it in the action that publishes.", .entity = ttl_always },
+	{ "orphans", SEVERITY_WARNING, "What stays is found by lists, counted and paid for, and points to nothing.",
+	  "Say what goes with it (`delete: {then remove: […]}`), or that it stays while there is any (`refuse while`).",
+	  .entity = orphans },
+	{ "dangling-reference", SEVERITY_WARNING,
 	  "DynamoDB has no foreign keys: a wrong or deleted id is stored like any other.",
-	  "Add `requires`: a ConditionCheck in the same transaction." },
+	  "Add `requires`: a ConditionCheck in the same transaction.", .entity = dangling_reference },
 	{ NULL },
 };

@@ -27,43 +27,35 @@ static double most_elements(const struct entity *e, const struct term *t)
 	return -1;
 }
 
-static void transaction_size(struct checker *c)
+static void transaction_size(struct checker *c, const struct entity *e)
 {
-	EACH (struct entity, e, c->d->entities, c->d->entity_count) {
-		double actions = 1 + (double)e->count_count + (double)e->require_count + (e->delete_.then_count ? 1 : 0);
-		const struct companion *open = NULL;
-		EACH (struct companion, k, e->companions, e->companion_count) {
-			double n = k->each_list ? most_elements(e, k->each_list) : 1;
-			if (n < 0)
-				open = k;
-			else
-				actions += n;
-		}
-		struct about about = about_entity(c, e);
-		if (actions > ACTIONS_MAX)
-			check_say(c, &about, (struct place){ 0 }, "one %.*s can take %.0f actions", SLICE_ARG(e->name),
-				  actions);
-		if (open) {
-			check_say(c, &about, open->place,
-				  "one %.*s takes an action for each element of a list without a "
-				  "maximum",
-				  SLICE_ARG(e->name));
-			check_severity(c, SEVERITY_WARNING);
-		}
+	double actions = 1 + (double)e->count_count + (double)e->require_count + (e->delete_.then_count ? 1 : 0);
+	const struct companion *open = NULL;
+	EACH (struct companion, k, e->companions, e->companion_count) {
+		double n = k->each_list ? most_elements(e, k->each_list) : 1;
+		if (n < 0)
+			open = k;
+		else
+			actions += n;
+	}
+	if (actions > ACTIONS_MAX)
+		check_say(c, AT_SUBJECT, "one %.*s can take %.0f actions", SLICE_ARG(e->name), actions);
+	if (open) {
+		check_say(c, open->place,
+			  "one %.*s takes an action for each element of a list without a "
+			  "maximum",
+			  SLICE_ARG(e->name));
+		check_severity(c, SEVERITY_WARNING);
 	}
 }
 
 /* ---- sizes ---- */
 
-static void unbounded_text(struct checker *c)
+static void unbounded_text(struct checker *c, const struct entity *e, const struct attribute *a)
 {
-	EACH (struct entity, e, c->d->entities, c->d->entity_count)
-		EACH (struct attribute, a, e->attributes, e->attribute_count)
-			if (a->type == ATTR_TEXT && !a->derived && !a->copy_entity.n &&
-			    (!a->has_max || a->max > 380000)) {
-				struct about about = about_entity(c, e);
-				check_say(c, &about, a->place, "%.*s can be longer than an item", SLICE_ARG(a->name));
-			}
+	if (a->type == ATTR_TEXT && !a->derived && !a->copy_entity.n && (!a->has_max || a->max > 380000)) {
+		check_say(c, a->place, "%.*s can be longer than an item", SLICE_ARG(a->name));
+	}
 }
 
 static bool is_collection(const struct attribute *a)
@@ -71,14 +63,11 @@ static bool is_collection(const struct attribute *a)
 	return a->type == ATTR_LIST || a->type == ATTR_SET || a->type == ATTR_MAP;
 }
 
-static void unbounded_list(struct checker *c)
+static void unbounded_list(struct checker *c, const struct entity *e, const struct attribute *a)
 {
-	EACH (struct entity, e, c->d->entities, c->d->entity_count)
-		EACH (struct attribute, a, e->attributes, e->attribute_count)
-			if (is_collection(a) && !a->derived && !a->copy_entity.n && !a->has_max) {
-				struct about about = about_entity(c, e);
-				check_say(c, &about, a->place, "%.*s can grow without an end", SLICE_ARG(a->name));
-			}
+	if (is_collection(a) && !a->derived && !a->copy_entity.n && !a->has_max) {
+		check_say(c, a->place, "%.*s can grow without an end", SLICE_ARG(a->name));
+	}
 }
 
 /* ---- capacity ---- */
@@ -98,36 +87,28 @@ static void capacity(struct checker *c)
 	if (!c->d->provisioned)
 		return;
 	EACH (struct traffic_rule, t, c->d->traffic, c->d->traffic_count) {
-		if (t->pattern.n <= 7 || memcmp(t->pattern.p, "create ", 7) != 0)
-			continue;
-		const struct entity *e = design_entity(c->d, slice_make(t->pattern.p + 7, t->pattern.n - 7));
-		if (e)
+		struct slice verb;
+		const struct entity *e = design_call(c->d, t->pattern, &verb);
+		if (e && slice_is(verb, "create"))
 			writes += t->per_second * units_of_create(c, e);
 	}
 	if (writes <= (double)c->d->write_units)
 		return;
-	struct about about = about_table(c);
-	check_say(c, &about, (struct place){ 0 },
-		  "the declared traffic takes about %.0f write units a second, %lld are provisioned", writes,
-		  (long long)c->d->write_units);
+	check_say(c, AT_SUBJECT, "the declared traffic takes about %.0f write units a second, %lld are provisioned",
+		  writes, (long long)c->d->write_units);
 }
 
 const struct rule check_rules_limit[] = {
-	{ "transaction-size", SEVERITY_ERROR, transaction_size,
-	  "One write can take more than 100 actions (warning: it has no limit).",
-	  "A transaction has at most 100 actions, and the write is refused.",
-	  "Limit the list: `list of string 0..50`, or `first 50 of tags`." },
-	{ "unbounded-text", SEVERITY_NOTE, unbounded_text, "Text without a maximum, in an item of at most 400 KB.",
+	{ "transaction-size", SEVERITY_ERROR, "A transaction has at most 100 actions, and the write is refused.",
+	  "Limit the list: `list of string 0..50`, or `first 50 of tags`.", .entity = transaction_size },
+	{ "unbounded-text", SEVERITY_NOTE,
 	  "The write that exceeds it is refused by DynamoDB, with a message about the whole item.",
-	  "Give it a length: `text 0..350000`." },
-	{ "unbounded-list", SEVERITY_WARNING, unbounded_list,
-	  "A list, set or map without a maximum, in an item of at most 400 KB.",
-	  "It is read and written as a whole, each time dearer, until the item is full and every "
-	  "write of it is refused.",
-	  "Give it a maximum: `list of string 0..50`, `map 0..20`; what grows further are items of "
-	  "their own." },
-	{ "capacity", SEVERITY_WARNING, capacity, "The provisioned units are below what the declared traffic costs.",
-	  "A transaction costs twice, and each index an item is in is one more write.",
-	  "Provision more, or `billing: on demand`." },
+	  "Give it a length: `text 0..350000`.", .attribute = unbounded_text },
+	{ "unbounded-list", SEVERITY_WARNING,
+	  "It is read and written as a whole, each time dearer, until the item is full and every write of it is refused.",
+	  "Give it a maximum: `list of string 0..50`, `map 0..20`; what grows further are items of their own.",
+	  .attribute = unbounded_list },
+	{ "capacity", SEVERITY_WARNING, "A transaction costs twice, and each index an item is in is one more write.",
+	  "Provision more, or `billing: on demand`.", .design = capacity },
 	{ NULL },
 };

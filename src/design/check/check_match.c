@@ -143,18 +143,6 @@ bool template_begins(struct arena *arena, const struct template *a, const struct
 	return meets(arena, a, b, entity, true);
 }
 
-bool template_alike(const struct template *a, const struct template *b)
-{
-	if (!a || !b || a->part_count != b->part_count)
-		return false;
-	for (size_t i = 0; i < a->part_count; i++) {
-		const struct template_part *x = &a->parts[i], *y = &b->parts[i];
-		if (!x->names != !y->names || (!x->names && !slice_equal(x->literal, y->literal)))
-			return false;
-	}
-	return true;
-}
-
 bool template_names(const struct template *t, struct slice attribute)
 {
 	EACH (struct template_part, p, t->parts, t->part_count)

@@ -69,7 +69,7 @@ static bool hole_has_order(struct checker *c, const struct entry *e, const struc
 		return !a || attribute_is_time(a) || (own && own->id) || is_numbered(own) ||
 		       (a->type == ATTR_STRING && name_ends(c->arena, a->name, "at time date timestamp"));
 	}
-	return !a || attribute_is_number(c, e->shape->entity, a);
+	return !a || attribute_is_number(a);
 }
 
 /* Rows that are ordered in memory, or are one. */
@@ -78,47 +78,39 @@ static bool order_is_moot(const struct access *a)
 	return a->rank || a->single || a->count_only || a->tree_parent.n;
 }
 
-static void wrong_order(struct checker *c)
+static void wrong_order(struct checker *c, const struct reach *r)
 {
-	for (size_t i = 0; i < c->d->access_count; i++) {
-		const struct reach *r = &c->reaches[i];
-		enum order_kind kind = promised(r->access);
-		if (!r->space || order_is_moot(r->access) || (kind != ORDER_TIME && kind != ORDER_NUMBER))
+	enum order_kind kind = promised(r->access);
+	if (!r->space || order_is_moot(r->access) || (kind != ORDER_TIME && kind != ORDER_NUMBER))
+		return;
+	for (size_t j = 0; j < r->entry_count; j++) {
+		const struct template_part *hole = ordered_by(r, r->entries[j]);
+		if (hole && hole_has_order(c, r->entries[j], hole, kind))
 			continue;
-		for (size_t j = 0; j < r->entry_count; j++) {
-			const struct template_part *hole = ordered_by(r, r->entries[j]);
-			if (hole && hole_has_order(c, r->entries[j], hole, kind))
-				continue;
-			struct about about = about_access(c, r->access);
-			if (hole)
-				check_say(c, &about, (struct place){ 0 },
-					  "%.*s is promised, and %.*s is sorted by %.*s", SLICE_ARG(r->access->order),
-					  SLICE_ARG(r->entries[j]->shape->name), SLICE_ARG(hole->names[0]));
-			else
-				check_say(c, &about, (struct place){ 0 },
-					  "%.*s is promised, and %.*s has no order in %.*s", SLICE_ARG(r->access->order),
-					  SLICE_ARG(r->entries[j]->shape->name), SLICE_ARG(r->space->name));
-			break;
-		}
+		if (hole)
+			check_say(c, AT_SUBJECT, "%.*s is promised, and %.*s is sorted by %.*s",
+				  SLICE_ARG(r->access->order), SLICE_ARG(r->entries[j]->shape->name),
+				  SLICE_ARG(hole->names[0]));
+		else
+			check_say(c, AT_SUBJECT, "%.*s is promised, and %.*s has no order in %.*s",
+				  SLICE_ARG(r->access->order), SLICE_ARG(r->entries[j]->shape->name),
+				  SLICE_ARG(r->space->name));
+		break;
 	}
 }
 
-static void no_order(struct checker *c)
+static void no_order(struct checker *c, const struct reach *r)
 {
-	for (size_t i = 0; i < c->d->access_count; i++) {
-		const struct reach *r = &c->reaches[i];
-		if (!r->space || order_is_moot(r->access) || r->access->order.n || !r->access->path.n)
+	if (!r->space || order_is_moot(r->access) || r->access->order.n || !r->access->path.n)
+		return;
+	for (size_t j = 0; j < r->entry_count; j++) {
+		const struct template_part *hole = ordered_by(r, r->entries[j]);
+		const struct attribute *a = hole ? hole_attribute(c, r->entries[j]->shape->entity, hole) : NULL;
+		if (!a || !attribute_is_time(a))
 			continue;
-		for (size_t j = 0; j < r->entry_count; j++) {
-			const struct template_part *hole = ordered_by(r, r->entries[j]);
-			const struct attribute *a = hole ? hole_attribute(c, r->entries[j]->shape->entity, hole) : NULL;
-			if (!a || !attribute_is_time(a))
-				continue;
-			struct about about = about_access(c, r->access);
-			check_say(c, &about, (struct place){ 0 },
-				  "sorted by %.*s, oldest first, because nothing is said", SLICE_ARG(hole->names[0]));
-			break;
-		}
+		check_say(c, AT_SUBJECT, "sorted by %.*s, oldest first, because nothing is said",
+			  SLICE_ARG(hole->names[0]));
+		break;
 	}
 }
 
@@ -141,35 +133,26 @@ static bool walks_elsewhere(const struct checker *c, const struct access *a)
 	return false;
 }
 
-static void stops_at_midnight(struct checker *c)
+static void stops_at_midnight(struct checker *c, const struct reach *r)
 {
-	for (size_t i = 0; i < c->d->access_count; i++) {
-		const struct reach *r = &c->reaches[i];
-		const struct access *a = r->access;
-		if (!r->space || a->walk_times || a->count_only || !is_dated(r) || walks_elsewhere(c, a))
-			continue;
-		if (!a->descending && !a->rank)
-			continue;
-		struct about about = about_access(c, a);
-		check_say(c, &about, (struct place){ 0 }, "the list ends where the day does");
-	}
+	const struct access *a = r->access;
+	if (!r->space || a->walk_times || a->count_only || !is_dated(r) || walks_elsewhere(c, a))
+		return;
+	if (!a->descending && !a->rank)
+		return;
+	check_say(c, AT_SUBJECT, "the list ends where the day does");
 }
 
 const struct rule check_rules_order[] = {
-	{ "wrong-order", SEVERITY_WARNING, wrong_order,
-	  "It promises an order (newest first, highest first) that the sort key does not have.",
-	  "A Query returns items by their sort key and by nothing else; a page in another order "
-	  "cannot be cut out of it.",
-	  "Put the time or number first in the sort key, make the id a ULID (`id`), or order a "
-	  "bounded set with `rank`." },
-	{ "no-order", SEVERITY_NOTE, no_order,
-	  "The sort key is a time and no order is given: the default is oldest first.",
-	  "ScanIndexForward is true unless said otherwise: the first page of a long list is the "
-	  "oldest.",
-	  "Say `order: newest first` or `order: oldest first`." },
-	{ "stops-at-midnight", SEVERITY_WARNING, stops_at_midnight,
-	  "One partition per day, newest first, and no `walk` to the day before.",
+	{ "wrong-order", SEVERITY_WARNING,
+	  "A Query returns items by their sort key and by nothing else; a page in another order cannot be cut out of it.",
+	  "Put the time or number first in the sort key, make the id a ULID (`id`), or order a bounded set with `rank`.",
+	  .access = wrong_order },
+	{ "no-order", SEVERITY_NOTE,
+	  "ScanIndexForward is true unless said otherwise: the first page of a long list is the oldest.",
+	  "Say `order: newest first` or `order: oldest first`.", .access = no_order },
+	{ "stops-at-midnight", SEVERITY_WARNING,
 	  "Just after midnight the list is empty, and no page ever reaches yesterday.",
-	  "Add `walk: {date: one day back, 7 times}`." },
+	  "Add `walk: {date: one day back, 7 times}`.", .access = stops_at_midnight },
 	{ NULL },
 };

@@ -15,12 +15,10 @@ static void find_counter(void *ctx, const struct term *t)
 	struct numbering *x = ctx;
 	const struct entity *of = t->kind == TERM_FETCH ? design_entity(x->c->d, t->name) : NULL;
 	const struct attribute *from = of ? entity_attribute(of, t->attribute) : NULL;
-	struct about about;
 
 	if (!from || !from->counter)
 		return;
-	about = about_entity(x->c, x->entity);
-	check_say(x->c, &about, t->place, "%.*s is numbered by how many there are in %.*s", SLICE_ARG(x->attribute),
+	check_say(x->c, t->place, "%.*s is numbered by how many there are in %.*s", SLICE_ARG(x->attribute),
 		  SLICE_ARG(t->attribute));
 	check_repair(
 		x->c,
@@ -37,20 +35,18 @@ static void find_sum(void *ctx, const struct term *t)
 			find_counter(ctx, t->args[i]);
 }
 
-static void numbers_repeat(struct checker *c)
+static void numbers_repeat(struct checker *c, const struct entity *e)
 {
-	EACH (struct entity, e, c->d->entities, c->d->entity_count) {
-		EACH (struct attribute, a, e->attributes, e->attribute_count) {
-			struct numbering x = { c, e, a->name };
-			if (a->default_)
-				term_walk(a->default_, find_sum, &x);
-		}
-		EACH (struct action, action, e->actions, e->action_count)
-			EACH (struct assignment, s, action->set, action->set_count) {
-				struct numbering x = { c, e, s->attribute };
-				term_walk(s->term, find_sum, &x);
-			}
+	EACH (struct attribute, a, e->attributes, e->attribute_count) {
+		struct numbering x = { c, e, a->name };
+		if (a->default_)
+			term_walk(a->default_, find_sum, &x);
 	}
+	EACH (struct action, action, e->actions, e->action_count)
+		EACH (struct assignment, s, action->set, action->set_count) {
+			struct numbering x = { c, e, s->attribute };
+			term_walk(s->term, find_sum, &x);
+		}
 }
 
 /* ---- what is not there ---- */
@@ -70,14 +66,11 @@ static bool is_found(const struct checker *c, struct slice name)
 
 static void say_absence(struct deciding *x, const struct term *t)
 {
-	struct about about = about_entity(x->c, x->entity);
-
 	if (t->kind == TERM_MAY)
-		check_say(x->c, &about, t->place, "%s is decided by a permission that the caller does not have",
-			  x->where);
+		check_say(x->c, t->place, "%s is decided by a permission that the caller does not have", x->where);
 	else
-		check_say(x->c, &about, t->place, "%s is decided by there being no %.*s, which only a query can tell",
-			  x->where, SLICE_ARG(t->name));
+		check_say(x->c, t->place, "%s is decided by there being no %.*s, which only a query can tell", x->where,
+			  SLICE_ARG(t->name));
 }
 
 static void find_absence(struct deciding *x, const struct term *t, bool yes);
@@ -123,30 +116,26 @@ static void decides(struct checker *c, const struct entity *e, const char *where
 		find_absence(&x, t, true);
 }
 
-static void absence_not_held(struct checker *c)
+static void absence_not_held(struct checker *c, const struct entity *e)
 {
-	EACH (struct entity, e, c->d->entities, c->d->entity_count) {
-		decides(c, e, "creating", e->allow[ALLOW_CREATE]);
-		decides(c, e, "updating", e->allow[ALLOW_UPDATE]);
-		decides(c, e, "deleting", e->allow[ALLOW_DELETE]);
-		EACH (struct check_rule, k, e->checks, e->check_count)
-			decides(c, e, "a check", k->term);
-		EACH (struct action, a, e->actions, e->action_count) {
-			decides(c, e, "an action", a->allow);
-			decides(c, e, "an action", a->when);
-		}
+	decides(c, e, "creating", e->allow[ALLOW_CREATE]);
+	decides(c, e, "updating", e->allow[ALLOW_UPDATE]);
+	decides(c, e, "deleting", e->allow[ALLOW_DELETE]);
+	EACH (struct check_rule, k, e->checks, e->check_count)
+		decides(c, e, "a check", k->term);
+	EACH (struct action, a, e->actions, e->action_count) {
+		decides(c, e, "an action", a->allow);
+		decides(c, e, "an action", a->when);
 	}
 }
 
 const struct rule check_rules_race[] = {
-	{ "numbers-repeat", SEVERITY_ERROR, numbers_repeat,
-	  "A number made of a counter: `default Board(board).cards + 1`.",
+	{ "numbers-repeat", SEVERITY_ERROR,
 	  "A counter goes back when something is deleted, and then numbers come again; everything that counts on it moves it.",
-	  "Declare a `sequence` and take numbers from it with `next of`." },
-	{ "absence-not-held", SEVERITY_WARNING, absence_not_held,
-	  "A write is decided by there being no item of an entity with `found by`, or by a permission that the caller does not have.",
-	  "DynamoDB can hold a condition on an item that a key leads to, not on a query that finds nothing: one that comes to be at the "
-	  "same moment is not seen.",
-	  "Give the entity a key that follows from its identity, or a companion that guards it." },
+	  "Declare a `sequence` and take numbers from it with `next of`.", .entity = numbers_repeat },
+	{ "absence-not-held", SEVERITY_WARNING,
+	  "DynamoDB can hold a condition on an item that a key leads to, not on a query that finds nothing: one that comes to be at the same moment is not seen.",
+	  "Give the entity a key that follows from its identity, or a companion that guards it.",
+	  .entity = absence_not_held },
 	{ NULL },
 };

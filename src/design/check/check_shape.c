@@ -2,17 +2,6 @@
  * each access pattern reaches. SPDX-License-Identifier: Apache-2.0 */
 #include "design/check/check.h"
 
-bool key_has(const struct key_schema *k, struct slice name)
-{
-	for (size_t i = 0; i < k->hash_count; i++)
-		if (slice_equal(k->hash[i].name, name))
-			return true;
-	for (size_t i = 0; i < k->range_count; i++)
-		if (slice_equal(k->range[i].name, name))
-			return true;
-	return false;
-}
-
 bool index_carries(const struct design_index *x, struct slice name)
 {
 	if (x->projection == PROJECT_INCLUDE)

@@ -4,17 +4,13 @@
 
 #define READERS_MAX 2 /* per shard, beyond which AWS throttles */
 
-static void stream_off(struct checker *c)
+static void stream_off(struct checker *c, const struct processor *p)
 {
-	EACH (struct processor, p, c->d->processors, c->d->processor_count) {
-		bool old = term_mentions_old(p->when) || (p->events & ON_DELETED);
-		if (c->d->stream == STREAM_NEW_AND_OLD || (c->d->stream == STREAM_NEW_IMAGE && !old))
-			continue;
-		struct about about = about_processor(c, p);
-		check_say(c, &about, (struct place){ 0 },
-			  c->d->stream == STREAM_NONE ? "the table has no stream"
-						      : "the stream does not carry what this needs");
-	}
+	bool old = term_mentions_old(p->when) || (p->events & ON_DELETED);
+	if (c->d->stream == STREAM_NEW_AND_OLD || (c->d->stream == STREAM_NEW_IMAGE && !old))
+		return;
+	check_say(c, AT_SUBJECT,
+		  c->d->stream == STREAM_NONE ? "the table has no stream" : "the stream does not carry what this needs");
 }
 
 /* ---- what an update finds ---- */
@@ -32,15 +28,12 @@ static bool may_be_created(const struct checker *c, const struct entity *e)
 	return false;
 }
 
-static void update_of_nothing(struct checker *c)
+static void update_of_nothing(struct checker *c, const struct processor *p)
 {
-	EACH (struct processor, p, c->d->processors, c->d->processor_count) {
-		const struct entity *e = design_entity(c->d, p->target);
-		if (p->effect != EFFECT_UPDATE || !e || may_be_created(c, e))
-			continue;
-		struct about about = about_processor(c, p);
-		check_say(c, &about, (struct place){ 0 }, "updates a %.*s, which nobody creates", SLICE_ARG(e->name));
-	}
+	const struct entity *e = design_entity(c->d, p->target);
+	if (p->effect != EFFECT_UPDATE || !e || may_be_created(c, e))
+		return;
+	check_say(c, AT_SUBJECT, "updates a %.*s, which nobody creates", SLICE_ARG(e->name));
 }
 
 /* ---- loops ---- */
@@ -77,18 +70,19 @@ static bool wakes(const struct checker *c, const struct processor *p, const stru
 	return events && !(p == next && p->effect == EFFECT_PUT && next->events == ON_DELETED);
 }
 
-static bool reaches_itself(const struct checker *c, size_t start)
+static bool reaches_itself(const struct checker *c, const struct processor *start)
 {
+	const struct processor *all = c->d->processors;
 	size_t n = c->d->processor_count;
 	bool *seen = arena_array(c->arena, bool, n);
 	size_t *queue = arena_array(c->arena, size_t, n + 1), head = 0, tail = 0;
-	queue[tail++] = start;
+	queue[tail++] = (size_t)(start - all);
 	while (head < tail) {
-		const struct processor *p = &c->d->processors[queue[head++]];
+		const struct processor *p = &all[queue[head++]];
 		for (size_t i = 0; i < n; i++) {
-			if (!wakes(c, p, &c->d->processors[i]))
+			if (!wakes(c, p, &all[i]))
 				continue;
-			if (i == start)
+			if (&all[i] == start)
 				return true;
 			if (!seen[i]) {
 				seen[i] = true;
@@ -99,21 +93,16 @@ static bool reaches_itself(const struct checker *c, size_t start)
 	return false;
 }
 
-static void processor_loop(struct checker *c)
+static void processor_loop(struct checker *c, const struct processor *p)
 {
-	for (size_t i = 0; i < c->d->processor_count; i++)
-		if (reaches_itself(c, i)) {
-			struct about about = about_processor(c, &c->d->processors[i]);
-			check_say(c, &about, (struct place){ 0 }, "what it writes wakes it again");
-		}
+	if (reaches_itself(c, p))
+		check_say(c, AT_SUBJECT, "what it writes wakes it again");
 }
 
 static void many_stream_readers(struct checker *c)
 {
-	if (c->d->processor_count <= READERS_MAX)
-		return;
-	struct about about = about_table(c);
-	check_say(c, &about, (struct place){ 0 }, "%zu processors read one stream", c->d->processor_count);
+	if (c->d->processor_count > READERS_MAX)
+		check_say(c, AT_SUBJECT, "%zu processors read one stream", c->d->processor_count);
 }
 
 /* ---- fan-out ---- */
@@ -133,22 +122,19 @@ static bool is_bounded(const struct processor *p)
 	return other || p->let_count > 0;
 }
 
-static void unbounded_fan_out(struct checker *c)
+static void unbounded_fan_out(struct checker *c, const struct processor *p)
 {
-	EACH (struct processor, p, c->d->processors, c->d->processor_count) {
-		const struct access *a = p->each_pattern.n ? design_access(c->d, p->each_pattern) : NULL;
-		if (!a || p->effect != EFFECT_PUT || is_bounded(p))
-			continue;
-		/* A window of time is an end. */
-		bool window = false;
-		EACH (struct where_rule, w, a->where, a->where_count)
-			window |= w->op == WHERE_BETWEEN || w->op == WHERE_GE || w->op == WHERE_GT;
-		if (window)
-			continue;
-		struct about about = about_processor(c, p);
-		check_say(c, &about, (struct place){ 0 }, "writes a %.*s for each row of '%.*s', however many there are",
-			  SLICE_ARG(p->target), SLICE_ARG(p->each_pattern));
-	}
+	const struct access *a = p->each_pattern.n ? design_access(c->d, p->each_pattern) : NULL;
+	if (!a || p->effect != EFFECT_PUT || is_bounded(p))
+		return;
+	/* A window of time is an end. */
+	bool window = false;
+	EACH (struct where_rule, w, a->where, a->where_count)
+		window |= w->op == WHERE_BETWEEN || w->op == WHERE_GE || w->op == WHERE_GT;
+	if (window)
+		return;
+	check_say(c, AT_SUBJECT, "writes a %.*s for each row of '%.*s', however many there are", SLICE_ARG(p->target),
+		  SLICE_ARG(p->each_pattern));
 }
 
 static bool is_undone(const struct checker *c, const struct processor *p)
@@ -178,28 +164,22 @@ static bool spreads_content(const struct checker *c, const struct processor *p)
 	return false;
 }
 
-static void no_undo(struct checker *c)
+static void no_undo(struct checker *c, const struct processor *p)
 {
-	EACH (struct processor, p, c->d->processors, c->d->processor_count) {
-		if (p->effect != EFFECT_PUT || !(p->events & ON_CREATED) || !p->each_pattern.n ||
-		    !spreads_content(c, p) || is_undone(c, p))
-			continue;
-		struct about about = about_processor(c, p);
-		check_say(c, &about, (struct place){ 0 }, "no processor takes a %.*s back when the %.*s changes or goes",
-			  SLICE_ARG(p->target), SLICE_ARG(p->entity));
-	}
+	if (p->effect != EFFECT_PUT || !(p->events & ON_CREATED) || !p->each_pattern.n || !spreads_content(c, p) ||
+	    is_undone(c, p))
+		return;
+	check_say(c, AT_SUBJECT, "no processor takes a %.*s back when the %.*s changes or goes", SLICE_ARG(p->target),
+		  SLICE_ARG(p->entity));
 }
 
 /* ---- the keeper ---- */
 
-static void reserved_name(struct checker *c)
+static void reserved_name(struct checker *c, const struct processor *p)
 {
-	EACH (struct processor, p, c->d->processors, c->d->processor_count) {
-		if (!slice_is(p->name, "keeper"))
-			continue;
-		struct about about = about_processor(c, p);
-		check_say(c, &about, (struct place){ 0 }, "'keeper' is the name of the one that every design has");
-	}
+	if (!slice_is(p->name, "keeper"))
+		return;
+	check_say(c, AT_SUBJECT, "'keeper' is the name of the one that every design has");
 }
 
 /* As the keeper has it: nobody changes what is fixed, the time of creation, who created it; what
@@ -222,10 +202,10 @@ static bool can_change(const struct entity *e, struct slice name, int depth)
 static bool can_move(const struct checker *c, const struct entity *e)
 {
 	EACH (struct attribute, a, e->attributes, e->attribute_count) {
-		bool in_key = key_has(&c->d->key, a->name);
+		bool in_key = design_is_table_key(c->d, a->name);
 		EACH (struct key_rule, k, e->keys, e->key_count)
-			in_key |= key_has(&c->d->key, k->attribute) && (template_names(k->template, a->name) ||
-									(k->when && term_mentions(k->when, a->name)));
+			in_key |= design_is_table_key(c->d, k->attribute) &&
+				  (template_names(k->template, a->name) || (k->when && term_mentions(k->when, a->name)));
 		if (in_key && can_change(e, a->name, 0))
 			return true;
 	}
@@ -265,52 +245,41 @@ static bool can_be_found(const struct checker *c, const struct entity *e)
 	return false;
 }
 
-static void cascade_unsure(struct checker *c)
+static void cascade_unsure(struct checker *c, const struct entity *e)
 {
-	EACH (struct entity, e, c->d->entities, c->d->entity_count) {
-		if (!e->delete_.then_count || e->delete_.soft || !can_move(c, e) || can_be_found(c, e))
-			continue;
-		struct about about = about_entity(c, e);
-		check_say(c, &about, (struct place){ 0 },
-			  "its key can change, and nothing finds it again: a deletion cannot be told from a move");
-	}
+	if (!e->delete_.then_count || e->delete_.soft || !can_move(c, e) || can_be_found(c, e))
+		return;
+	check_say(c, AT_SUBJECT,
+		  "its key can change, and nothing finds it again: a deletion cannot be told from a move");
 }
 
 const struct rule check_rules_stream[] = {
-	{ "stream-off", SEVERITY_ERROR, stream_off, "Processors need a stream with new and old images.",
-	  "Without a stream nothing tells of a change; without the old image nothing tells what "
-	  "was before.",
-	  "Say `stream: new and old images`." },
-	{ "update-of-nothing", SEVERITY_WARNING, update_of_nothing,
-	  "An `update` of an entity that no client, action or processor creates.",
+	{ "stream-off", SEVERITY_ERROR,
+	  "Without a stream nothing tells of a change; without the old image nothing tells what was before.",
+	  "Say `stream: new and old images`.", .processor = stream_off },
+	{ "update-of-nothing", SEVERITY_WARNING,
 	  "An update changes an item that is there; of one that is not there nothing happens.",
-	  "Use `put`, or `count`, which makes what it counts on; or let someone create it." },
-	{ "processor-loop", SEVERITY_ERROR, processor_loop, "It wakes itself, directly or through others.",
+	  "Use `put`, or `count`, which makes what it counts on; or let someone create it.",
+	  .processor = update_of_nothing },
+	{ "processor-loop", SEVERITY_ERROR,
 	  "Its own write is in the stream, too, and is answered with another one, without end.",
-	  "Add a `when` that compares with `old.…`, so that it only answers a change it does not "
-	  "make itself." },
-	{ "many-stream-readers", SEVERITY_NOTE, many_stream_readers,
-	  "More than two readers of one stream, where AWS throttles beyond two.",
+	  "Add a `when` that compares with `old.…`, so that it only answers a change it does not make itself.",
+	  .processor = processor_loop },
+	{ "many-stream-readers", SEVERITY_NOTE,
 	  "As separate functions on DynamoDB Streams they would compete for the shards.",
-	  "Nothing to do here: Thorpe reads the stream once for all. On AWS use one dispatcher." },
-	{ "unbounded-fan-out", SEVERITY_WARNING, unbounded_fan_out,
-	  "Writes one item for each row of a list without an end.",
-	  "One post of someone with a million followers is a million writes.",
-	  "Leave the largest out and merge their items when reading, or say `let: {limit: "
-	  "10000}`." },
-	{ "no-undo", SEVERITY_WARNING, no_undo,
-	  "Spreads copies when something is created and does nothing when it changes or goes.",
-	  "The copies go on showing what was deleted or hidden.",
-	  "Add a processor on `updated` or `deleted` that deletes them." },
-	{ "reserved-name", SEVERITY_ERROR, reserved_name, "A processor is called `keeper`.",
-	  "That is the name of what brings keys, copies and cascades after changes; positions and "
-	  "switches go by the name.",
-	  "Give it another name." },
-	{ "cascade-unsure", SEVERITY_WARNING, cascade_unsure,
-	  "`then remove` of an entity whose deletion looks like a move.",
-	  "The stream shows a removal and, for a move, a new item under another key. Where it cannot "
-	  "be looked up by an id that stays, nothing is removed after it.",
-	  "Make what the key is made from `fixed`, or give it an `id, fixed` and an access pattern "
-	  "that finds it by that." },
+	  "Nothing to do here: Thorpe reads the stream once for all. On AWS use one dispatcher.",
+	  .design = many_stream_readers },
+	{ "unbounded-fan-out", SEVERITY_WARNING, "One post of someone with a million followers is a million writes.",
+	  "Leave the largest out and merge their items when reading, or say `let: {limit: 10000}`.",
+	  .processor = unbounded_fan_out },
+	{ "no-undo", SEVERITY_WARNING, "The copies go on showing what was deleted or hidden.",
+	  "Add a processor on `updated` or `deleted` that deletes them.", .processor = no_undo },
+	{ "reserved-name", SEVERITY_ERROR,
+	  "That is the name of what brings keys, copies and cascades after changes; positions and switches go by the name.",
+	  "Give it another name.", .processor = reserved_name },
+	{ "cascade-unsure", SEVERITY_WARNING,
+	  "The stream shows a removal and, for a move, a new item under another key. Where it cannot be looked up by an id that stays, nothing is removed after it.",
+	  "Make what the key is made from `fixed`, or give it an `id, fixed` and an access pattern that finds it by that.",
+	  .entity = cascade_unsure },
 	{ NULL },
 };

@@ -74,9 +74,8 @@ const struct attribute *hole_attribute(const struct checker *c, const struct ent
 	return source_of(c, entity_attribute(e, hole->names[0]), 0);
 }
 
-bool attribute_is_number(const struct checker *c, const struct entity *e, const struct attribute *a)
+bool attribute_is_number(const struct attribute *a)
 {
-	(void)c, (void)e;
 	return a->counter || a->type == ATTR_NUMBER || a->type == ATTR_INTEGER || a->type == ATTR_EPOCH;
 }
 
@@ -87,10 +86,7 @@ bool attribute_is_time(const struct attribute *a)
 
 bool is_parameter(const struct entity *e, struct slice name)
 {
-	EACH (struct slice, p, e->params, e->param_count)
-		if (slice_equal(*p, name))
-			return true;
-	return false;
+	return slice_among(e->params, e->param_count, name);
 }
 
 struct absent_search {
@@ -135,9 +131,8 @@ bool attribute_can_be_absent(const struct entity *e, const struct attribute *a)
 		 a->copy_entity.n || a->after.n || a->next || is_parameter(e, a->name));
 }
 
-bool attribute_can_change(const struct entity *e, const struct attribute *a)
+bool attribute_can_change(const struct attribute *a)
 {
-	(void)e;
 	return !(a->fixed || a->id || a->now || a->the_caller || a->counter || a->derived || a->copy_entity.n);
 }
 

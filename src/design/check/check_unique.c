@@ -93,10 +93,9 @@ static bool accounts_are_elsewhere(const struct checker *c)
 
 static void say_unguarded(struct checker *c, const struct entity *e, const struct attribute *a)
 {
-	struct about about = about_entity(c, e);
 	bool account = name_is(c->arena, a->name, "username email emailaddress login handle");
 	bool claimed = a->unique || logs_in_with(e, a->name);
-	check_say(c, &about, a->place, "nothing keeps two %.*s items from having the same %.*s", SLICE_ARG(e->name),
+	check_say(c, a->place, "nothing keeps two %.*s items from having the same %.*s", SLICE_ARG(e->name),
 		  SLICE_ARG(a->name));
 	check_severity(c, claimed                                 ? SEVERITY_ERROR
 			  : account && !accounts_are_elsewhere(c) ? SEVERITY_WARNING
@@ -105,21 +104,19 @@ static void say_unguarded(struct checker *c, const struct entity *e, const struc
 		     SLICE_ARG(a->name), SLICE_ARG(a->name), SLICE_ARG(a->name), SLICE_ARG(a->name));
 }
 
-static void unique_without_guard(struct checker *c)
+static void unique_without_guard(struct checker *c, const struct entity *e)
 {
-	EACH (struct entity, e, c->d->entities, c->d->entity_count) {
-		if (e->internal || marks(c, e))
+	if (e->internal || marks(c, e))
+		return;
+	EACH (struct attribute, a, e->attributes, e->attribute_count) {
+		bool should = a->unique || logs_in_with(e, a->name) ||
+			      name_is(c->arena, a->name, "username email emailaddress login handle slug url");
+		/* Somebody else's name beside a reference to him is a copy. */
+		bool own = a->unique || logs_in_with(e, a->name) || e->param_count == 1;
+		if (!should || !own || a->copy_entity.n || a->derived || is_guarded(e, a->name) ||
+		    is_whole_key(c, e, a->name) || is_marked_by_entity(c, a->name))
 			continue;
-		EACH (struct attribute, a, e->attributes, e->attribute_count) {
-			bool should = a->unique || logs_in_with(e, a->name) ||
-				      name_is(c->arena, a->name, "username email emailaddress login handle slug url");
-			/* Somebody else's name beside a reference to him is a copy. */
-			bool own = a->unique || logs_in_with(e, a->name) || e->param_count == 1;
-			if (!should || !own || a->copy_entity.n || a->derived || is_guarded(e, a->name) ||
-			    is_whole_key(c, e, a->name) || is_marked_by_entity(c, a->name))
-				continue;
-			say_unguarded(c, e, a);
-		}
+		say_unguarded(c, e, a);
 	}
 }
 
@@ -134,44 +131,38 @@ static bool can_be_mistaken(const struct attribute *x, const struct attribute *y
 	return text && !(x->form == FORM_EMAIL && plain_y) && !(y->form == FORM_EMAIL && plain_x);
 }
 
-static void login_ambiguous(struct checker *c)
+static void login_ambiguous(struct checker *c, const struct entity *e)
 {
-	EACH (struct entity, e, c->d->entities, c->d->entity_count)
-		for (size_t i = 0; e->login.present && i < e->login.by_count; i++)
-			for (size_t k = 0; k < i; k++) {
-				const struct attribute *x = entity_attribute(e, e->login.by[k]);
-				const struct attribute *y = entity_attribute(e, e->login.by[i]);
-				if (!x || !y || x->id || y->id || !can_be_mistaken(x, y))
-					continue;
-				struct about about = about_entity(c, e);
-				check_say(c, &about, e->login.place, "one account's %.*s can be another's %.*s",
-					  SLICE_ARG(x->name), SLICE_ARG(y->name));
-			}
+	for (size_t i = 0; e->login.present && i < e->login.by_count; i++)
+		for (size_t k = 0; k < i; k++) {
+			const struct attribute *x = entity_attribute(e, e->login.by[k]);
+			const struct attribute *y = entity_attribute(e, e->login.by[i]);
+			if (!x || !y || x->id || y->id || !can_be_mistaken(x, y))
+				continue;
+			check_say(c, e->login.place, "one account's %.*s can be another's %.*s", SLICE_ARG(x->name),
+				  SLICE_ARG(y->name));
+		}
 }
 
 /* ---- one item from an index ---- */
 
-static void unique_by_index(struct checker *c)
+static void unique_by_index(struct checker *c, const struct reach *r)
 {
-	for (size_t i = 0; i < c->d->access_count; i++) {
-		const struct reach *r = &c->reaches[i];
-		/* With an order it is the first of several: the latest. */
-		if (!r->space || !r->space->index || !r->access->single || r->access->order.n)
+	/* With an order it is the first of several: the latest. */
+	if (!r->space || !r->space->index || !r->access->single || r->access->order.n)
+		return;
+	for (size_t j = 0; j < r->entry_count; j++) {
+		const struct entry *x = r->entries[j];
+		const struct entity *e = x->shape->entity;
+		const struct template_part *hole = template_hole(x->hash[0], 0);
+		const struct attribute *a = hole ? entity_attribute(e, hole->names[0]) : NULL;
+		/* What is in the item's identity is unique, as far as the whole identity is
+		 * asked for. */
+		if (!a || a->id || a->the_caller || is_parameter(e, a->name) || is_guarded(e, a->name))
 			continue;
-		for (size_t j = 0; j < r->entry_count; j++) {
-			const struct entry *x = r->entries[j];
-			const struct entity *e = x->shape->entity;
-			const struct template_part *hole = template_hole(x->hash[0], 0);
-			const struct attribute *a = hole ? entity_attribute(e, hole->names[0]) : NULL;
-			/* What is in the item's identity is unique, as far as the whole identity is
-			 * asked for. */
-			if (!a || a->id || a->the_caller || is_parameter(e, a->name) || is_guarded(e, a->name))
-				continue;
-			struct about about = about_access(c, r->access);
-			check_say(c, &about, (struct place){ 0 }, "expects one %.*s for a %.*s; %.*s admits several",
-				  SLICE_ARG(e->name), SLICE_ARG(a->name), SLICE_ARG(r->space->name));
-			break;
-		}
+		check_say(c, AT_SUBJECT, "expects one %.*s for a %.*s; %.*s admits several", SLICE_ARG(e->name),
+			  SLICE_ARG(a->name), SLICE_ARG(r->space->name));
+		break;
 	}
 }
 
@@ -190,45 +181,35 @@ static size_t others_with(struct checker *c, const struct entity * not, struct s
 	return n;
 }
 
-static void guard_as_entity(struct checker *c)
+static void guard_as_entity(struct checker *c, const struct entity *e)
 {
-	EACH (struct entity, e, c->d->entities, c->d->entity_count) {
-		const struct attribute *a = marks(c, e);
-		if (!a || !others_with(c, e, a->name))
-			continue;
-		struct about about = about_entity(c, e);
-		check_say(c, &about, (struct place){ 0 }, "%.*s says that its %.*s is taken, and is written by itself",
-			  SLICE_ARG(e->name), SLICE_ARG(a->name));
-		const struct template *pk = entity_key(c, e, true);
-		check_repair(c,
-			     "Make it a companion of what has the %.*s: {unique: %.*s, PK: %.*s, "
-			     "SK: %.*s}.",
-			     SLICE_ARG(a->name), SLICE_ARG(a->name), SLICE_ARG(pk->text), SLICE_ARG(pk->text));
-	}
+	const struct attribute *a = marks(c, e);
+	if (!a || !others_with(c, e, a->name))
+		return;
+	check_say(c, AT_SUBJECT, "%.*s says that its %.*s is taken, and is written by itself", SLICE_ARG(e->name),
+		  SLICE_ARG(a->name));
+	const struct template *pk = entity_key(c, e, true);
+	check_repair(c,
+		     "Make it a companion of what has the %.*s: {unique: %.*s, PK: %.*s, "
+		     "SK: %.*s}.",
+		     SLICE_ARG(a->name), SLICE_ARG(a->name), SLICE_ARG(pk->text), SLICE_ARG(pk->text));
 }
 
-static void guard_ambiguous(struct checker *c)
+static void guard_ambiguous(struct checker *c, const struct entity *e)
 {
-	EACH (struct entity, e, c->d->entities, c->d->entity_count) {
-		const struct attribute *a = marks(c, e);
-		size_t n = a ? others_with(c, e, a->name) : 0;
-		if (n < 2)
-			continue;
-		struct about about = about_entity(c, e);
-		check_say(c, &about, (struct place){ 0 }, "%zu entities have a %.*s; whose does it mark?", n,
-			  SLICE_ARG(a->name));
-	}
+	const struct attribute *a = marks(c, e);
+	size_t n = a ? others_with(c, e, a->name) : 0;
+	if (n < 2)
+		return;
+	check_say(c, AT_SUBJECT, "%zu entities have a %.*s; whose does it mark?", n, SLICE_ARG(a->name));
 }
 
-static void guard_repeats_key(struct checker *c)
+static void guard_repeats_key(struct checker *c, const struct entity *e)
 {
-	EACH (struct entity, e, c->d->entities, c->d->entity_count)
-		EACH (struct companion, k, e->companions, e->companion_count)
-			if (k->unique.n && is_whole_key(c, e, k->unique)) {
-				struct about about = about_entity(c, e);
-				check_say(c, &about, k->place, "%.*s is unique by the table's key already",
-					  SLICE_ARG(k->unique));
-			}
+	EACH (struct companion, k, e->companions, e->companion_count)
+		if (k->unique.n && is_whole_key(c, e, k->unique)) {
+			check_say(c, k->place, "%.*s is unique by the table's key already", SLICE_ARG(k->unique));
+		}
 }
 
 /* ---- spelling ---- */
@@ -250,53 +231,38 @@ static bool marks_only(const struct companion *k)
 	return true;
 }
 
-static void case_in_unique(struct checker *c)
+static void case_in_unique(struct checker *c, const struct entity *e)
 {
-	EACH (struct entity, e, c->d->entities, c->d->entity_count) {
-		const struct attribute *marked = marks(c, e);
-		struct about about = about_entity(c, e);
-		if (marked && is_typed(marked) && !marked->lower &&
-		    template_hole(entity_key(c, e, true), 0)->format == FORMAT_PLAIN)
-			check_say(c, &about, marked->place, "%.*s is unique only in this spelling",
-				  SLICE_ARG(marked->name));
-		EACH (struct companion, k, e->companions, e->companion_count) {
-			const struct attribute *a = k->unique.n ? entity_attribute(e, k->unique) : NULL;
-			if (!a || !is_typed(a) || a->lower || !marks_only(k))
-				continue;
-			check_say(c, &about, a->place, "%.*s is unique only in this spelling", SLICE_ARG(a->name));
-		}
+	const struct attribute *marked = marks(c, e);
+	if (marked && is_typed(marked) && !marked->lower &&
+	    template_hole(entity_key(c, e, true), 0)->format == FORMAT_PLAIN)
+		check_say(c, marked->place, "%.*s is unique only in this spelling", SLICE_ARG(marked->name));
+	EACH (struct companion, k, e->companions, e->companion_count) {
+		const struct attribute *a = k->unique.n ? entity_attribute(e, k->unique) : NULL;
+		if (!a || !is_typed(a) || a->lower || !marks_only(k))
+			continue;
+		check_say(c, a->place, "%.*s is unique only in this spelling", SLICE_ARG(a->name));
 	}
 }
 
 const struct rule check_rules_unique[] = {
-	{ "unique-without-guard", SEVERITY_WARNING, unique_without_guard,
-	  "A user name or e-mail address (note: slug, URL) that nothing keeps unique; an error "
-	  "when it is `unique` or callers "
-	  "log in with it.",
+	{ "unique-without-guard", SEVERITY_WARNING,
 	  "Only the table's key is unique; two writers who both looked first can both write.",
-	  "Add a companion: {unique: email, PK: EMAIL#<email>, SK: EMAIL#<email>}." },
-	{ "login-ambiguous", SEVERITY_WARNING, login_ambiguous,
-	  "Callers log in by one of two attributes, and a value of one may be a value of the other.",
+	  "Add a companion: {unique: email, PK: EMAIL#<email>, SK: EMAIL#<email>}.", .entity = unique_without_guard },
+	{ "login-ambiguous", SEVERITY_WARNING,
 	  "Whoever takes another's e-mail address as a name keeps the other from logging in by it.",
-	  "Declare them `email` and `name`: a name has no @." },
-	{ "unique-by-index", SEVERITY_ERROR, unique_by_index,
-	  "One item is expected from an index, which does not enforce uniqueness.",
-	  "An index keeps all items with the same key and returns them all.",
-	  "Guard the value with a companion (`unique`); then the index has one." },
-	{ "guard-as-entity", SEVERITY_WARNING, guard_as_entity,
-	  "A marker item that is an entity of its own: checked, then written, and left behind when "
-	  "the value changes.",
-	  "Two can check at once and both find it free; and a changed or deleted item leaves its "
-	  "marker.",
-	  "Make it a companion (`unique`): written, moved and deleted in the same transaction." },
-	{ "guard-ambiguous", SEVERITY_WARNING, guard_ambiguous, "A marker for an attribute that several entities have.",
-	  "Things of different kinds would take each other's names.",
-	  "Let each entity guard its own, with a prefix of its own." },
-	{ "guard-repeats-key", SEVERITY_NOTE, guard_repeats_key, "The value is in the table's key and unique already.",
-	  "The marker costs a write and adds nothing, unless it outlives the item.",
-	  "Leave it away, or keep it for values that stay reserved." },
-	{ "case-in-unique", SEVERITY_WARNING, case_in_unique,
-	  "A unique value that is not `lower`: `John@x` and `john@x` are two.", "Keys are compared byte by byte.",
-	  "Declare it `lower`." },
+	  "Declare them `email` and `name`: a name has no @.", .entity = login_ambiguous },
+	{ "unique-by-index", SEVERITY_ERROR, "An index keeps all items with the same key and returns them all.",
+	  "Guard the value with a companion (`unique`); then the index has one.", .access = unique_by_index },
+	{ "guard-as-entity", SEVERITY_WARNING,
+	  "Two can check at once and both find it free; and a changed or deleted item leaves its marker.",
+	  "Make it a companion (`unique`): written, moved and deleted in the same transaction.",
+	  .entity = guard_as_entity },
+	{ "guard-ambiguous", SEVERITY_WARNING, "Things of different kinds would take each other's names.",
+	  "Let each entity guard its own, with a prefix of its own.", .entity = guard_ambiguous },
+	{ "guard-repeats-key", SEVERITY_NOTE, "The marker costs a write and adds nothing, unless it outlives the item.",
+	  "Leave it away, or keep it for values that stay reserved.", .entity = guard_repeats_key },
+	{ "case-in-unique", SEVERITY_WARNING, "Keys are compared byte by byte.", "Declare it `lower`.",
+	  .entity = case_in_unique },
 	{ NULL },
 };

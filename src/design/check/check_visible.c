@@ -41,11 +41,8 @@ static bool key_depends_on(const struct space *s, const struct entry *e, struct 
 	for (size_t i = 0; i < e->when_count; i++)
 		if (term_mentions(e->when[i], name))
 			return true;
-	for (size_t i = 0; i < s->key->hash_count; i++)
-		if (template_names(e->hash[i], name))
-			return true;
-	for (size_t i = 0; i < s->key->range_count; i++)
-		if (template_names(e->range[i], name))
+	for (size_t i = 0; i < key_attr_count(s->key); i++)
+		if (template_names(entry_key(s, e, i), name))
 			return true;
 	return false;
 }
@@ -61,29 +58,25 @@ static bool shows(struct checker *c, const struct access *a, const struct entity
 	return term_is_public(c->d, rule) && !term_mentions(rule, state);
 }
 
-static void shows_unpublished(struct checker *c)
+static void shows_unpublished(struct checker *c, const struct reach *r)
 {
-	for (size_t i = 0; i < c->d->access_count; i++) {
-		const struct reach *r = &c->reaches[i];
-		const struct entity *said = NULL;
-		for (size_t j = 0; j < r->entry_count; j++) {
-			const struct entry *x = r->entries[j];
-			const struct entity *e = x->shape->entity;
-			if (x->shape->companion || e == said || r->access->count_only)
+	const struct entity *said = NULL;
+	for (size_t j = 0; j < r->entry_count; j++) {
+		const struct entry *x = r->entries[j];
+		const struct entity *e = x->shape->entity;
+		if (x->shape->companion || e == said || r->access->count_only)
+			continue;
+		EACH (struct attribute, a, e->attributes, e->attribute_count) {
+			if (e == said || !is_state(c, a) || is_blanked(e, a->name) ||
+			    key_depends_on(r->space, x, a->name) || !shows(c, r->access, e, a->name))
 				continue;
-			EACH (struct attribute, a, e->attributes, e->attribute_count) {
-				if (e == said || !is_state(c, a) || is_blanked(e, a->name) ||
-				    key_depends_on(r->space, x, a->name) || !shows(c, r->access, e, a->name))
-					continue;
-				struct about about = about_access(c, r->access);
-				check_say(c, &about, (struct place){ 0 }, "everyone gets every %.*s, whatever its %.*s",
-					  SLICE_ARG(e->name), SLICE_ARG(a->name));
-				check_repair(c,
-					     "Let `read` depend on %.*s, filter on it, or set the "
-					     "keys of %.*s only `when` it may be seen.",
-					     SLICE_ARG(a->name), SLICE_ARG(r->space->name));
-				said = e;
-			}
+			check_say(c, AT_SUBJECT, "everyone gets every %.*s, whatever its %.*s", SLICE_ARG(e->name),
+				  SLICE_ARG(a->name));
+			check_repair(c,
+				     "Let `read` depend on %.*s, filter on it, or set the "
+				     "keys of %.*s only `when` it may be seen.",
+				     SLICE_ARG(a->name), SLICE_ARG(r->space->name));
+			said = e;
 		}
 	}
 }
@@ -96,45 +89,36 @@ static bool is_secret(struct checker *c, const struct attribute *a)
 	       a->type != ATTR_BOOLEAN && a->type != ATTR_TIMESTAMP;
 }
 
-static void secret_not_hidden(struct checker *c)
+static void secret_not_hidden(struct checker *c, const struct entity *e, const struct attribute *a)
 {
-	EACH (struct entity, e, c->d->entities, c->d->entity_count)
-		EACH (struct attribute, a, e->attributes, e->attribute_count)
-			if (is_secret(c, a) && !a->hidden) {
-				struct about about = about_entity(c, e);
-				check_say(c, &about, a->place, "%.*s is shown to whoever reads a %.*s",
-					  SLICE_ARG(a->name), SLICE_ARG(e->name));
-			}
+	if (is_secret(c, a) && !a->hidden) {
+		check_say(c, a->place, "%.*s is shown to whoever reads a %.*s", SLICE_ARG(a->name), SLICE_ARG(e->name));
+	}
 }
 
-static void say_projected(struct checker *c, bool hidden)
+/* Reports the indexes that the attribute is copied into. */
+static void say_projected(struct checker *c, const struct entity *e, const struct attribute *a)
 {
-	EACH (struct entity, e, c->d->entities, c->d->entity_count)
-		EACH (struct attribute, a, e->attributes, e->attribute_count) {
-			if (hidden ? !a->hidden : !a->private_)
-				continue;
-			for (size_t k = 1; k < c->space_count; k++) {
-				const struct space *s = &c->spaces[k];
-				bool in = false;
-				for (size_t i = 0; i < s->entry_count; i++)
-					in |= s->entries[i].shape->entity == e && !s->entries[i].shape->companion;
-				if (!in || !index_carries(s->index, a->name))
-					continue;
-				struct about about = about_entity(c, e);
-				check_say(c, &about, a->place, "%.*s is copied into %.*s", SLICE_ARG(a->name),
-					  SLICE_ARG(s->name));
-			}
-		}
+	for (size_t k = 1; k < c->space_count; k++) {
+		const struct space *s = &c->spaces[k];
+		bool in = false;
+		EACH (struct entry, x, s->entries, s->entry_count)
+			in |= x->shape->entity == e && !x->shape->companion;
+		if (in && index_carries(s->index, a->name))
+			check_say(c, a->place, "%.*s is copied into %.*s", SLICE_ARG(a->name), SLICE_ARG(s->name));
+	}
 }
 
-static void secret_projected(struct checker *c)
+static void secret_projected(struct checker *c, const struct entity *e, const struct attribute *a)
 {
-	say_projected(c, true);
+	if (a->hidden)
+		say_projected(c, e, a);
 }
 
-static void private_projected(struct checker *c)
+static void private_projected(struct checker *c, const struct entity *e, const struct attribute *a)
 {
-	say_projected(c, false);
+	if (a->private_)
+		say_projected(c, e, a);
 }
 
 /* ---- rights and flags ---- */
@@ -147,43 +131,34 @@ static bool is_put_by_processor(const struct checker *c, const struct entity *e)
 	return false;
 }
 
-static void rights_unsaid(struct checker *c)
+static void rights_unsaid(struct checker *c, const struct entity *e)
 {
-	EACH (struct entity, e, c->d->entities, c->d->entity_count) {
-		if (e->internal || is_put_by_processor(c, e) || e->allow[ALLOW_CREATE] || e->allow[ALLOW_UPDATE] ||
-		    e->allow[ALLOW_DELETE])
-			continue;
-		struct about about = about_entity(c, e);
-		check_say(c, &about, (struct place){ 0 }, "nothing says who may create, update or delete a %.*s",
-			  SLICE_ARG(e->name));
-	}
+	if (e->internal || is_put_by_processor(c, e) || e->allow[ALLOW_CREATE] || e->allow[ALLOW_UPDATE] ||
+	    e->allow[ALLOW_DELETE])
+		return;
+	check_say(c, AT_SUBJECT, "nothing says who may create, update or delete a %.*s", SLICE_ARG(e->name));
 }
 
-static void draft_buried(struct checker *c)
+static void draft_buried(struct checker *c, const struct entity *e)
 {
-	EACH (struct entity, e, c->d->entities, c->d->entity_count) {
-		bool draft = false;
-		EACH (struct attribute, a, e->attributes, e->attribute_count) {
-			draft |= name_is(c->arena, a->name, "ispublished published isdraft draft");
-			for (size_t i = 0; i < a->choice_count; i++)
-				draft |= name_is(c->arena, a->choices[i], "draft");
-		}
-		for (size_t k = 1; draft && k < c->space_count; k++) {
-			const struct space *s = &c->spaces[k];
-			for (size_t i = 0; i < s->entry_count && draft; i++) {
-				const struct entry *x = &s->entries[i];
-				const struct template_part *hole =
-					s->key->range_count ? template_hole(x->range[0], 0) : NULL;
-				const struct attribute *a = hole ? hole_attribute(c, e, hole) : NULL;
-				if (x->shape->entity != e || x->shape->companion || !a ||
-				    !(a->now || name_is(c->arena, a->name, "createdat")))
-					continue;
-				struct about about = about_entity(c, e);
-				check_say(c, &about, x->range[0]->place,
-					  "%.*s lists by %.*s, also what is published later", SLICE_ARG(s->name),
-					  SLICE_ARG(a->name));
-				draft = false;
-			}
+	bool draft = false;
+	EACH (struct attribute, a, e->attributes, e->attribute_count) {
+		draft |= name_is(c->arena, a->name, "ispublished published isdraft draft");
+		for (size_t i = 0; i < a->choice_count; i++)
+			draft |= name_is(c->arena, a->choices[i], "draft");
+	}
+	for (size_t k = 1; draft && k < c->space_count; k++) {
+		const struct space *s = &c->spaces[k];
+		for (size_t i = 0; i < s->entry_count && draft; i++) {
+			const struct entry *x = &s->entries[i];
+			const struct template_part *hole = s->key->range_count ? template_hole(x->range[0], 0) : NULL;
+			const struct attribute *a = hole ? hole_attribute(c, e, hole) : NULL;
+			if (x->shape->entity != e || x->shape->companion || !a ||
+			    !(a->now || name_is(c->arena, a->name, "createdat")))
+				continue;
+			check_say(c, x->range[0]->place, "%.*s lists by %.*s, also what is published later",
+				  SLICE_ARG(s->name), SLICE_ARG(a->name));
+			draft = false;
 		}
 	}
 }
@@ -259,29 +234,22 @@ bool attribute_is_looked_at(const struct checker *c, struct slice name)
 	return found;
 }
 
-static void flag_without_effect(struct checker *c)
+static void flag_without_effect(struct checker *c, const struct entity *e, const struct attribute *a)
 {
-	EACH (struct entity, e, c->d->entities, c->d->entity_count)
-		EACH (struct attribute, a, e->attributes, e->attribute_count) {
-			bool flag = a->type == ATTR_BOOLEAN || is_state(c, a) ||
-				    name_ends(c->arena, a->name, "rank priority");
-			if (!flag || a->derived || attribute_is_looked_at(c, a->name))
-				continue;
-			struct about about = about_entity(c, e);
-			check_say(c, &about, a->place, "nothing looks at %.*s", SLICE_ARG(a->name));
-		}
+	bool flag = a->type == ATTR_BOOLEAN || is_state(c, a) || name_ends(c->arena, a->name, "rank priority");
+	if (!flag || a->derived || attribute_is_looked_at(c, a->name))
+		return;
+	check_say(c, a->place, "nothing looks at %.*s", SLICE_ARG(a->name));
 }
 
 /* ---- tokens ---- */
 
 static void issuer_without_audience(struct checker *c)
 {
-	struct about about = about_table(c);
-
 	if (!c->d->callers.issuer.n || c->d->callers.audience_count)
 		return;
-	about.subject = SLICE("callers");
-	check_say(c, &about, c->d->callers.place, "every token of %.*s is taken, whatever application it is for",
+	c->about.kind = "callers";
+	check_say(c, c->d->callers.place, "every token of %.*s is taken, whatever application it is for",
 		  SLICE_ARG(c->d->callers.issuer));
 }
 
@@ -300,56 +268,47 @@ static const struct entity *guarded_row(const struct reach *r)
 	return NULL;
 }
 
-static void past_rules(struct checker *c)
+static void past_rules(struct checker *c, const struct reach *r)
 {
-	for (size_t i = 0; i < c->d->access_count; i++) {
-		const struct access *a = &c->d->accesses[i];
-		const struct entity *e = guarded_row(&c->reaches[i]);
-		struct about about = about_access(c, a);
+	const struct access *a = r->access;
+	const struct entity *e = guarded_row(r);
 
-		if (!a->shows_all)
-			continue;
-		if (e)
-			check_say(c, &about, a->shows_place,
-				  "whoever may call it sees every %.*s, also those that its `read` keeps from them",
-				  SLICE_ARG(e->name));
-		else
-			check_say(c, &about, a->shows_place,
-				  "whoever may call it sees rows that their `read` keeps from them");
-	}
+	if (!a->shows_all)
+		return;
+	if (e)
+		check_say(c, a->shows_place,
+			  "whoever may call it sees every %.*s, also those that its `read` keeps from them",
+			  SLICE_ARG(e->name));
+	else
+		check_say(c, a->shows_place, "whoever may call it sees rows that their `read` keeps from them");
 }
 
 const struct rule check_rules_visible[] = {
-	{ "past-rules", SEVERITY_WARNING, past_rules, "A list shows rows past their `read` rules (`shows: all rows`).",
+	{ "past-rules", SEVERITY_WARNING,
 	  "Whoever its `allow` lets in sees every row of it, whatever the rows' own rules say; a rule that is added to them later does not count here.",
-	  "Leave the word out, or let `read` say it; where it is meant, accept it and say why." },
-	{ "shows-unpublished", SEVERITY_ERROR, shows_unpublished,
-	  "Drafts, deleted, private or blocked items are listed to everyone.",
-	  "The attribute is in no key, no filter and no read rule, so it keeps nothing from "
-	  "anybody.",
-	  "Let `read` depend on it, filter on it, or set the index's keys only `when` it may be "
-	  "seen." },
-	{ "secret-not-hidden", SEVERITY_ERROR, secret_not_hidden, "A password or secret that is not `hidden`.",
-	  "Every read and every list returns it.", "Declare it `hidden`." },
-	{ "secret-projected", SEVERITY_NOTE, secret_projected, "A `hidden` attribute is copied into an index.",
-	  "Thorpe never shows it, but whoever reads the index by other means sees it.",
-	  "Keep it in an item of its own without index keys (`login: {secret: …}`), or project "
-	  "fewer attributes." },
-	{ "private-projected", SEVERITY_NOTE, private_projected,
-	  "A `private` attribute is copied into an index that others list.",
+	  "Leave the word out, or let `read` say it; where it is meant, accept it and say why.", .access = past_rules },
+	{ "shows-unpublished", SEVERITY_ERROR,
+	  "The attribute is in no key, no filter and no read rule, so it keeps nothing from anybody.",
+	  "Let `read` depend on it, filter on it, or set the index's keys only `when` it may be seen.",
+	  .access = shows_unpublished },
+	{ "secret-not-hidden", SEVERITY_ERROR, "Every read and every list returns it.", "Declare it `hidden`.",
+	  .attribute = secret_not_hidden },
+	{ "secret-projected", SEVERITY_NOTE, "Thorpe never shows it, but whoever reads the index by other means sees it.",
+	  "Keep it in an item of its own without index keys (`login: {secret: …}`), or project fewer attributes.",
+	  .attribute = secret_projected },
+	{ "private-projected", SEVERITY_NOTE,
 	  "Thorpe leaves it out for others, but whoever reads the index by other means sees it.",
-	  "Leave it out of the projection." },
-	{ "rights-unsaid", SEVERITY_NOTE, rights_unsaid, "Nobody but operators may write it.",
+	  "Leave it out of the projection.", .attribute = private_projected },
+	{ "rights-unsaid", SEVERITY_NOTE,
 	  "What is not allowed to anyone is for operators only; perhaps that was not meant.",
-	  "Say who may: `allow: {create: …, update, delete: …}`, or `internal: true`." },
-	{ "draft-buried", SEVERITY_NOTE, draft_buried, "Published later, listed by the time it was created.",
-	  "A draft that waited a month appears a month down the list.", "Sort public lists by the time of publishing." },
-	{ "flag-without-effect", SEVERITY_NOTE, flag_without_effect,
-	  "A boolean or a state that no rule, key or pattern looks at.", "It is stored and changes nothing.",
-	  "Use it in a rule, a filter or `keys when`; if only clients need it, that is fine." },
-	{ "issuer-without-audience", SEVERITY_WARNING, issuer_without_audience,
-	  "Tokens of an outside issuer are taken whatever application they were made for.",
+	  "Say who may: `allow: {create: …, update, delete: …}`, or `internal: true`.", .entity = rights_unsaid },
+	{ "draft-buried", SEVERITY_NOTE, "A draft that waited a month appears a month down the list.",
+	  "Sort public lists by the time of publishing.", .entity = draft_buried },
+	{ "flag-without-effect", SEVERITY_NOTE, "It is stored and changes nothing.",
+	  "Use it in a rule, a filter or `keys when`; if only clients need it, that is fine.",
+	  .attribute = flag_without_effect },
+	{ "issuer-without-audience", SEVERITY_WARNING,
 	  "An issuer serves many applications. Whoever runs another of them has tokens of its users, and can use them here.",
-	  "Say for whom they must be: `audience: my-client-id`." },
+	  "Say for whom they must be: `audience: my-client-id`.", .design = issuer_without_audience },
 	{ NULL },
 };

@@ -1,4 +1,4 @@
-/* design_load(): a file's text becomes a design, or findings.
+/* design_load(): turns the text of a file into a design, or findings.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
 #include <stdio.h>
@@ -6,12 +6,12 @@
 #include "design/load/load.h"
 
 /* ---- the words of a file ---- */
-static bool is_design_name(struct slice s)
+bool load_consists_of(struct slice s, const char *allowed)
 {
 	for (size_t i = 0; i < s.n; i++)
-		if (!memchr("abcdefghijklmnopqrstuvwxyz0123456789-", s.p[i], 37))
+		if (!memchr(allowed, s.p[i], strlen(allowed)))
 			return false;
-	return s.n > 0 && s.n <= 64;
+	return s.n > 0;
 }
 
 static void read_design(struct load *l, void *into, const struct yaml *y)
@@ -19,14 +19,10 @@ static void read_design(struct load *l, void *into, const struct yaml *y)
 	struct design *d = into;
 
 	d->name = load_text(l, y, "the name of the design");
-	if (y->kind == YAML_SCALAR && !is_design_name(d->name))
+	if (y->kind == YAML_SCALAR &&
+	    (d->name.n > 64 || !load_consists_of(d->name, "abcdefghijklmnopqrstuvwxyz0123456789-")))
 		load_error(l, y->place, "bad-name",
 			   "the name of a design has up to 64 lower case letters, digits and '-'");
-}
-
-static void read_title(struct load *l, void *into, const struct yaml *y)
-{
-	((struct design *)into)->title = load_text(l, y, "a title");
 }
 
 static void read_table(struct load *l, void *into, const struct yaml *y)
@@ -42,48 +38,30 @@ static void read_key(struct load *l, void *into, const struct yaml *y)
 	load_key(l, &((struct design *)into)->key, y);
 }
 
-static void read_ttl(struct load *l, void *into, const struct yaml *y)
-{
-	((struct design *)into)->ttl = load_text(l, y, "the name of an attribute");
-}
-
-static void read_accept(struct load *l, void *into, const struct yaml *y)
-{
-	load_accept(l, &((struct design *)into)->accepts, y);
-}
-
-static void read_entities(struct load *l, void *into, const struct yaml *y)
-{
-	load_entity_names(l, y);
-	load_entities(l, into, y);
-}
-
 /* The table comes first: items are checked against its key. */
-/* clang-format off */
 static const struct load_word words[] = {
-	{ "design", read_design },
-	{ "title", read_title },
-	{ "table", read_table },
-	{ "key", read_key },
-	{ "indexes", load_indexes },
-	{ "stream", load_stream },
-	{ "ttl", read_ttl },
-	{ "billing", load_billing },
-	{ "callers", load_callers },
-	{ "entities", read_entities },
-	{ "access", load_accesses },
-	{ "processors", load_processors },
-	{ "traffic", load_traffic },
-	{ "accept", read_accept },
+	{ "design", .read = read_design },
+	{ "title", WORD_TEXT, AT(design, title), "a title" },
+	{ "table", .read = read_table },
+	{ "key", .read = read_key },
+	{ "indexes", .read = load_indexes },
+	{ "stream", .read = load_stream },
+	{ "ttl", WORD_TEXT, AT(design, ttl), "the name of an attribute" },
+	{ "billing", .read = load_billing },
+	{ "callers", .read = load_callers },
+	{ "entities", .read = load_entities },
+	{ "access", .read = load_accesses },
+	{ "processors", .read = load_processors },
+	{ "traffic", .read = load_traffic },
+	{ "accept", WORD_ACCEPT, AT(design, accepts) },
 	{ 0 },
 };
-/* clang-format on */
 
 static void check_complete(struct load *l, const struct yaml *root)
 {
 	static const char *const needed[] = { "design", "table", "key", "entities" };
 
-	for (size_t i = 0; i < sizeof(needed) / sizeof(needed[0]); i++) {
+	for (size_t i = 0; i < LENGTH(needed); i++) {
 		bool there = false;
 
 		for (size_t k = 0; k < root->count; k++)

@@ -1,10 +1,10 @@
-/* What the parts of the loader share. Inside design/ only.
+/* Shared by the parts of the loader. Private to design/load.
  *
- * Loading has two turns. The first reads the tree into the structs of design.h and says what is wrong with the
- * words; names of other things are noted with their place (load_later()). The second, when everything has been
- * read, looks each of them up. Reading goes on after an error, so a struct may be incomplete as soon as there is one.
+ * Loading has two passes. The first reads the tree into the structs of design.h and reports wrong words and values;
+ * each name of something else is noted with its place (load_later_name()). The second pass, when everything has been
+ * read, looks these names up. Reading goes on after an error, so a struct may be incomplete once there is one.
  *
- * Invariant L1: arrays of entities and access patterns are allocated once; pointers to their elements stay.
+ * Invariant L1: arrays of entities and access patterns are allocated once; pointers to their elements stay valid.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef THORPE_DESIGN_LOAD_LOAD_H
 #define THORPE_DESIGN_LOAD_LOAD_H
@@ -12,15 +12,20 @@
 #include "design/design.h"
 #include "design/source/yaml.h"
 
-/* Which names a term or template may use, besides caller, now and the like. */
+/* Elements of an array. */
+#define LENGTH(array) (sizeof(array) / sizeof((array)[0]))
+/* What the loader made itself and may still change, as long as design_load() has not returned. */
+#define OURS(type, x) ((type *)(uintptr_t)(x))
+
+/* The names a term or template may use, besides caller, now and the like. */
 struct load_scope {
 	const struct entity *entity;       /* its attributes */
 	const struct access *access;       /* its parameters */
-	bool rows;                         /* attributes of the items an access pattern returns: `access`, or any */
+	bool rows;                         /* attributes of the items that `access` returns; without it, of any item */
 	bool old;                          /* old.x */
 	bool input;                        /* input.x: attributes of the entity, parameters of the access pattern */
-	struct slice variable;             /* a loop's; empty: none */
-	const struct processor *processor; /* what the variable stands for a row of, and `let` */
+	struct slice variable;             /* of a loop; empty: none */
+	const struct processor *processor; /* for its `let`, and for the pattern that the variable loops over */
 	struct slice target;               /* an entity by its name: its attributes only */
 	struct slice over;                 /* with rows: those of this pattern instead */
 	bool fetched;                      /* with rows: what `then` fetches instead */
@@ -35,6 +40,7 @@ struct load_span {
 
 struct load;
 
+/* something to look up in the second pass */
 struct load_later {
 	struct load_later *next;
 	void (*resolve)(struct load *l, const struct load_later *what);
@@ -52,30 +58,82 @@ struct load {
 	struct design *d;
 	struct entity *entities; /* d's, to be filled */
 	struct access *accesses;
-	struct slice subject; /* what is being read: "entity Post" */
+	struct entity *entity; /* being read; NULL: none */
+	struct access *access; /* being read; NULL: none */
+	struct slice subject;  /* of findings: "entity Post" */
 	struct load_later *later, **later_end;
-	struct map *scopes;                    /* of terms, by their address: load_term_scope() */
-	struct load_named *named, **named_end; /* terms and templates that were read: load_names() */
-	struct map *inferred;                  /* attributes whose type is known, by their address: load_infer() */
+	struct map *scopes;                    /* of terms, by address: load_term_scope() */
+	struct load_named *named, **named_end; /* terms and templates read so far: load_names() */
+	struct map *inferred;                  /* attributes whose type is known, by address: load_infer() */
 };
 
 /* ---- findings ---- */
+/* a list of names: for suggestions, and for words that have to be one of several */
+struct load_names {
+	struct arena *a; /* NULL: nothing can be added */
+	const struct slice *list;
+	size_t n, room;
+};
+#define NAMES(array) ((struct load_names){ .list = (array), .n = LENGTH(array) })
+bool load_names_add(void *names, struct slice name); /* returns false: the callback of load_each_name() */
+
 struct finding *load_error(struct load *l, struct place p, const char *rule, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
-/* "there is no <what> 'name'", with what was probably meant among `known`. */
+/* "there is no <what> 'name'", and which of the known names was probably meant. */
 struct finding *load_unknown(struct load *l, struct place p, const char *rule, const char *what, struct slice name,
-			     const struct slice *known, size_t count);
+			     const struct load_names *known);
 /* "expected …, not a map". */
 void load_expected(struct load *l, const struct yaml *y, const char *expected);
+/* Findings are about this from now on: "entity" and "Post". */
+void load_subject(struct load *l, const char *kind, struct slice name);
 
-/* ---- maps by their words ---- */
+/* ---- names of other things ---- */
+enum load_name {
+	NAME_NONE,
+	NAME_ENTITY,
+	NAME_ATTRIBUTE,      /* of the entity `of` */
+	NAME_ACCESS,         /* an access pattern */
+	NAME_ACCESS_BY,      /* an access pattern whose parameters are attributes of the entity `of` */
+	NAME_PARAMETER,      /* of the access pattern `of` */
+	NAME_ROW_ATTRIBUTE,  /* of the items that the access pattern `of` returns */
+	NAME_ITEM_ATTRIBUTE, /* of any item */
+	NAME_ROW_ACTION,     /* of the items that the access pattern `of` returns */
+	NAME_WHERE,          /* an attribute in `where` of the access pattern `of` */
+	NAME_INDEX,
+	NAME_PROJECTED, /* an attribute in the projection of an index */
+	NAME_TRAFFIC,   /* an access pattern, or "create Post" */
+	NAMES_OF,
+};
+/* Reports in the second pass a name that is not one of these. */
+void load_later_name(struct load *l, enum load_name kind, struct slice name, struct place p, struct slice of);
+
+/* ---- maps by their words: one row per word ---- */
+enum word_type {
+	WORD_OWN,      /* read() does it */
+	WORD_TEXT,     /* struct slice */
+	WORD_TEXTS,    /* const struct slice *, and its length: one text, or a list of them */
+	WORD_BOOL,     /* bool */
+	WORD_INTEGER,  /* int64_t: 1 to `most` */
+	WORD_DURATION, /* int64_t: seconds */
+	WORD_TERM,     /* const struct term *, over the access pattern or entity being read */
+	WORD_ACCEPT,   /* struct accepted */
+};
 struct load_word {
 	const char *name; /* NULL ends the table */
-	void (*read)(struct load *l, void *into, const struct yaml *value);
+	enum word_type type;
+	size_t at, count_at;  /* where it goes: offsets in the struct being read */
+	const char *expected; /* TEXT, TEXTS, INTEGER: for messages */
+	enum load_name names; /* TEXT, TEXTS: looked up in the second pass, of the entity or access pattern being read */
+	int64_t most;         /* INTEGER */
+	void (*read)(struct load *l, void *into, const struct yaml *value); /* OWN */
 };
-/* Calls the reader of each word, in the order of the table, wherever the words stand in the map; those that `other` (may be NULL) does not take either are errors.
- * `what` is what the map describes: "an access pattern". */
-void load_words(struct load *l, const struct yaml *map, const char *what, const struct load_word *words, void *into,
+#define AT(type, member)             offsetof(struct type, member), 0
+#define LIST_AT(type, member, count) offsetof(struct type, member), offsetof(struct type, count)
+
+/* Reads each word of the table, in the table's order, wherever it stands in the map. Words that are in neither the
+ * table nor accepted by `other` (may be NULL) are errors. `what` is what the map describes: "an access pattern".
+ * Returns whether there was no error. */
+bool load_words(struct load *l, const struct yaml *map, const char *what, const struct load_word *words, void *into,
 		bool (*other)(struct load *l, void *into, const struct yaml_entry *e));
 /* The entries of a map; none, with a finding, when it is something else. */
 const struct yaml_entry *load_map(struct load *l, const struct yaml *y, const char *expected, size_t *count);
@@ -85,9 +143,9 @@ const struct yaml *load_list(struct load *l, const struct yaml *y, const char *e
 /* ---- scalars ---- */
 bool load_is_scalar(struct load *l, const struct yaml *y, const char *expected);
 struct slice load_text(struct load *l, const struct yaml *y, const char *expected); /* empty after an error */
-bool load_bool(struct load *l, const struct yaml *y);
-int64_t load_integer(struct load *l, const struct yaml *y, int64_t least, int64_t most, const char *expected);
 size_t load_texts(struct load *l, const struct yaml *y, const char *expected, const struct slice **out);
+/* The text's place in `names`; names->n, with a finding, when it is none of them. `what`: "order called". */
+size_t load_choice(struct load *l, struct slice text, struct place p, const char *what, const struct load_names *names);
 const struct term *load_term(struct load *l, const struct yaml *y, const struct load_scope *scope);
 
 /* ---- part of a scalar: the mini-languages ---- */
@@ -95,143 +153,143 @@ struct load_span load_whole(const struct yaml *scalar);
 struct slice span_text(struct load_span s);
 struct place span_place(const struct load *l, struct load_span s);
 struct load_span span_cut(struct load_span s, size_t from, size_t n); /* trimmed */
-/* Cuts at the first `c` outside of 'text' and (…): *head is what stands before, *s what follows; false and all of it
- * in *head when there is none. Both trimmed. */
+/* Cuts at the first `c` outside 'text' and (…): *head is what precedes it, *s what follows, both trimmed. Without one:
+ * false, and all of it in *head. */
 bool span_split(struct load_span *s, char c, struct load_span *head);
-/* The same at a whole word, in spaces. */
+/* The same at a whole word, between spaces. */
 bool span_split_word(struct load_span *s, const char *word, struct load_span *head);
-/* Takes a whole word, or several, from the start. */
+/* Takes one or several whole words from the start. */
 bool span_take(struct load_span *s, const char *words);
 bool span_integer(struct load_span s, int64_t *out);
 bool span_decimal(struct load_span s, double *out);
-/* A name: a letter or _, then also digits. */
+/* A letter or _, then also digits. */
 bool span_is_name(struct load_span s);
 bool load_is_name(struct slice s);
-
-const struct term *load_span_term(struct load *l, struct load_span s, const struct load_scope *scope);
-const struct template *load_span_template(struct load *l, struct load_span s, const struct load_scope *scope);
 /* name(args): args is empty text when there are none. False: it is not of this shape. */
 bool span_call(struct load_span *s, struct load_span *name, struct load_span *args);
+/* How many parts commas (or another sign) can cut it into. */
+size_t span_parts(struct load_span s, char sign);
+
+/* NULL, with findings, when it is malformed. Names in it are looked up in the second pass; `scope` NULL: they are not. */
+const struct term *load_span_term(struct load *l, struct load_span s, const struct load_scope *scope);
+const struct template *load_span_template(struct load *l, struct load_span s, const struct load_scope *scope);
 
 /* ---- parts that several things have ---- */
 struct load_scope *load_scope_of(struct load *l, const struct entity *e); /* with old and input */
-/* E(args); *s is then what follows. */
+/* The pattern's parameters and input.x; `rows`: also the attributes of its rows. */
+struct load_scope *load_access_scope(struct load *l, const struct access *a, bool rows);
+/* E(args); *s is then what follows. `out` must outlive the second pass, as that of load_item() and load_count(). */
 bool load_reference(struct load *l, struct load_span *s, const struct load_scope *scope, struct reference *out);
-/* What may follow an item: [by t] [when t] [if t], in any order; `if` is about the item. */
-struct load_tail {
-	const struct term *by, *when, *if_;
-};
-struct load_tail load_reference_tail(struct load *l, struct load_span s, const struct load_scope *scope,
-				     struct slice entity, bool may_count);
+/* A scalar that is E(args) and nothing else. */
+bool load_item(struct load *l, const struct yaml *y, const char *expected, const struct load_scope *scope,
+	       struct reference *out);
+/* E(args).attribute [by t] [when t] [if t] */
+bool load_count(struct load *l, const struct yaml *y, const struct load_scope *scope, struct count_rule *out);
 /* E(args) [when t] [if t], each perhaps with a sentence: {E(args): sentence} */
 size_t load_requirements(struct load *l, const struct yaml *y, const struct load_scope *scope,
 			 const struct requirement **out);
 /* attribute: template */
 size_t load_rules(struct load *l, const struct yaml *y, const char *expected, const struct load_scope *scope,
 		  const struct key_rule **out);
-/* attribute: term. The attributes belong to the entity `target`, when not empty: a choice may be a bare word. */
+/* The rule of one entry; false, with findings, when its value is no template. */
+bool load_rule(struct load *l, const struct yaml_entry *e, const struct load_scope *scope, struct key_rule *out);
+/* attribute: term. When `target` is not empty, the attributes are that entity's, and a choice may be a bare word. */
 size_t load_assignments(struct load *l, const struct yaml *y, const struct load_scope *scope, struct slice target,
 			const struct assignment **out);
-/* pattern(parameter = term, …): the pattern's name and what is given to it. */
-bool load_pattern_call(struct load *l, struct load_span s, const struct load_scope *scope, struct slice *pattern,
-		       const struct assignment **with, size_t *count);
-/* accept: {rule: reason} */
-void load_accept(struct load *l, struct accepted *out, const struct yaml *y);
-/* 30 s, 5 minutes: in seconds */
-int64_t load_duration(struct load *l, const struct yaml *y);
-/* A path and its placeholders; `scope` NULL: they may be called anything. */
-void load_path(struct load *l, const struct yaml *y, const struct load_scope *scope, struct slice *path,
-	       const struct template **template, const struct slice **params, size_t *count);
-/* A word standing for itself: of a choice, or text. */
+/* pattern(parameter = term, …): the pattern's name and its arguments. */
+struct load_call {
+	struct slice pattern;
+	const struct assignment *with;
+	size_t with_count;
+};
+bool load_pattern_call(struct load *l, struct load_span s, const struct load_scope *scope, struct load_call *out);
+/* variable in what follows */
+bool load_loop(struct load *l, const struct yaml *y, const char *expected, struct slice *variable,
+	       struct load_span *over);
+/* A path and its placeholders; `scope` NULL: they may have any name. */
+struct load_path {
+	struct slice text;
+	const struct template *template;
+	const struct slice *params;
+	size_t count;
+};
+struct load_path load_path(struct load *l, const struct yaml *y, const struct load_scope *scope);
+/* A literal: the word of a choice, or text. */
 const struct term *load_literal(struct load *l, struct slice text, struct place p);
+bool load_is_choice(const struct attribute *a, struct slice word); /* `a` may be NULL */
+/* Reports a word that is not one of the attribute's choices, if it has choices. */
+void load_check_choice(struct load *l, const struct attribute *a, struct slice word, struct place p);
 /* name: type, clause, clause… */
 void load_attribute(struct load *l, const struct yaml_entry *e, const struct yaml *siblings, const struct entity *of,
 		    struct attribute *out);
+/* Whether it is not empty and has only characters of `allowed`. */
+bool load_consists_of(struct slice s, const char *allowed);
 
 /* ---- the parts of a file ---- */
 void load_key(struct load *l, void *into, const struct yaml *y);     /* struct key_schema */
 void load_indexes(struct load *l, void *into, const struct yaml *y); /* struct design, as all below */
 void load_stream(struct load *l, void *into, const struct yaml *y);
 void load_billing(struct load *l, void *into, const struct yaml *y);
-void load_check_keys(struct load *l);
 void load_callers(struct load *l, void *into, const struct yaml *y);
-void load_entity_names(struct load *l, const struct yaml *y); /* and attributes */
 void load_entities(struct load *l, void *into, const struct yaml *y);
 void load_companions(struct load *l, void *into, const struct yaml *y); /* struct entity, as below */
 void load_actions(struct load *l, void *into, const struct yaml *y);
 void load_delete(struct load *l, void *into, const struct yaml *y);
 void load_login(struct load *l, void *into, const struct yaml *y);
-void load_accesses(struct load *l, void *into, const struct yaml *y);
-void load_where(struct load *l, struct access *into, const struct yaml *y);
-void load_merge(struct load *l, void *into, const struct yaml *y); /* struct access, as below */
+void load_accesses(struct load *l, void *into, const struct yaml *y); /* struct design */
+void load_where(struct load *l, void *into, const struct yaml *y);    /* struct access, as below */
+void load_merge(struct load *l, void *into, const struct yaml *y);
 void load_then(struct load *l, void *into, const struct yaml *y);
 void load_walk(struct load *l, void *into, const struct yaml *y);
 void load_rank(struct load *l, void *into, const struct yaml *y);
 void load_tree(struct load *l, void *into, const struct yaml *y);
-void load_processors(struct load *l, void *into, const struct yaml *y);
+void load_processors(struct load *l, void *into, const struct yaml *y); /* struct design, as below */
 void load_traffic(struct load *l, void *into, const struct yaml *y);
 
-/* ---- the second turn ---- */
-void load_later_entity(struct load *l, struct slice name, struct place p);
-void load_later_attribute(struct load *l, struct slice name, struct place p, struct slice entity);
-void load_later_access(struct load *l, struct slice name, struct place p);
-/* A pattern whose parameters are the entity's attributes of the same names. */
-void load_later_pattern_of(struct load *l, struct slice name, struct place p, struct slice entity);
-void load_later_param(struct load *l, struct slice name, struct place p, struct slice access);
-/* An attribute of what a pattern returns; NULL: of anything. */
-void load_later_row_action(struct load *l, struct slice name, struct place p, const struct access *a);
-void load_later_row_attribute(struct load *l, struct slice name, struct place p, const struct access *a);
-/* An attribute that `where` asks for. */
-void load_later_key(struct load *l, struct slice name, struct place p, const struct access *a);
-void load_later_index(struct load *l, struct slice name, struct place p);
+/* ---- the second pass ---- */
 void load_later_reference(struct load *l, const struct reference *r);
 void load_later_term(struct load *l, const struct term *t, const struct load_scope *scope);
 void load_later_template(struct load *l, const struct template *t, struct load_span s, const struct load_scope *scope);
-/* An access pattern, or create Post. */
-void load_later_traffic(struct load *l, const struct traffic_rule *t);
 void load_later(struct load *l, struct load_later what);
 void load_resolve(struct load *l);
+
+/* ---- after the second pass, in this order ---- */
+/* Names and types of the keys of the table and its indexes. */
+void load_check_keys(struct load *l);
 /* The types of derived attributes and copies. */
 void load_infer(struct load *l);
-/* Attributes that name other items are in the normal form of what they name. */
-void load_refer(struct load *l);
-/* Notes at each source in which keys its copies are (struct keyed_copy); when everything is known. */
-void load_keyed(struct load *l);
-/* Reports every term that can never work, and values that can never be what they are for. After load_infer(), when everything
- * has been found. */
-void load_types(struct load *l);
-/* The scope a term was read with; NULL: none, or it is a literal. */
-const struct load_scope *load_term_scope(struct load *l, const struct term *t);
-/* What is taken from sequences, and that nothing else moves them; after load_infer(). */
+/* Numbers are taken from sequences, and nothing else moves a sequence. */
 void load_check_sequences(struct load *l);
-/* Numbers all names, puts them where they are used, and gives each entity its slots: the last of all, when there is no error. */
+/* Deletions and updates remove only attributes that can be removed. */
+void load_check_removed(struct load *l);
+/* Attributes that name other items take the normal form of the identity they name. */
+void load_refer(struct load *l);
+/* Records on each attribute in which keys its copies are (struct keyed_copy). Only without errors, as the rest. */
+void load_keyed(struct load *l);
+/* Reports terms that can never work, and values that can never be what they are used for. */
+void load_types(struct load *l);
+/* Numbers all names, stores them where they are used, and gives each entity its slots. */
+void load_names(struct load *l);
+/* Notes what load_names() has to visit. */
 void load_names_of_term(struct load *l, const struct term *t);
 void load_names_of_template(struct load *l, const struct template *t);
-void load_names(struct load *l);
-/* That a soft deletion removes nothing that cannot go; after load_infer(). */
-void load_check_removed(struct load *l);
 
-/* ---- between load_later.c and load_resolve.c ---- */
-/* for suggestions */
-struct load_names {
-	struct arena *a;
-	struct slice *list;
-	size_t n, room;
-};
-bool load_names_add(void *names, struct slice name); /* false */
-/* Whether there is such an entity; says so when not. */
-bool load_check_entity(struct load *l, struct slice name, struct place p, const struct entity **out);
+/* ---- looking things up ---- */
+/* The scope a term was read with; NULL: none, or the term is a literal. */
+const struct load_scope *load_term_scope(struct load *l, const struct term *t);
+/* NULL, with a finding, when there is no such entity. */
+const struct entity *load_check_entity(struct load *l, struct slice name, struct place p);
 void load_check_attribute(struct load *l, const struct entity *e, struct slice name, struct place p);
-
-/* Attributes, and those that keys set. */
+/* Whether it is an attribute of the entity, or one that its keys set. */
 bool load_entity_has(const struct entity *e, struct slice name);
-/* Goes through the names a scope allows until `fn` says true; whether it did. */
-bool load_each_name(struct load *l, const struct load_scope *scope, bool (*fn)(void *ctx, struct slice name), void *ctx);
-/* The entities an access pattern's rows can be of; NULL: all. `fetched`: only what `then` fetches. Until `fn` says true. */
-bool load_each_row_entity(struct load *l, const struct access *a, bool fetched,
-			  bool (*fn)(void *ctx, const struct entity *e), void *ctx);
-/* The attributes an access pattern's rows can have; NULL: any item. */
-bool load_each_row_name(struct load *l, const struct access *a, bool fetched, bool (*fn)(void *ctx, struct slice name),
-			void *ctx);
+
+/* These call `fn` until it returns true, and return whether it did. */
+typedef bool load_name_fn(void *ctx, struct slice name);
+typedef bool load_entity_fn(void *ctx, const struct entity *e);
+/* The names a scope allows. */
+bool load_each_name(struct load *l, const struct load_scope *scope, load_name_fn *fn, void *ctx);
+bool load_scope_has(struct load *l, const struct load_scope *scope, struct slice name);
+/* The entities an access pattern's rows can be of; NULL: all. `fetched`: only what `then` fetches. */
+bool load_each_row_entity(struct load *l, const struct access *a, bool fetched, load_entity_fn *fn, void *ctx);
 
 #endif

@@ -58,12 +58,11 @@ static const struct {
 	{ "email", ATTR_STRING, FORM_EMAIL, 254 }, { "url", ATTR_STRING, FORM_URL, 2048 },
 	{ "slug", ATTR_STRING, FORM_SLUG, 200 },   { "name", ATTR_STRING, FORM_NAME, 64 },
 };
-#define TYPES (sizeof(types) / sizeof(types[0]))
 
 /* The type of the attribute, or of what it is a list of: `out` is the one or the other. */
 static bool find_type(struct reading *r, struct slice name, enum attr_type *out)
 {
-	for (size_t i = 0; i < TYPES; i++)
+	for (size_t i = 0; i < LENGTH(types); i++)
 		if (slice_is(name, types[i].name)) {
 			*out = types[i].type;
 			r->a->form = types[i].form;
@@ -79,15 +78,14 @@ static bool find_type(struct reading *r, struct slice name, enum attr_type *out)
 static void unknown_type(struct reading *r, struct load_span s)
 {
 	static const struct slice more[] = { { "counter", 7 }, { "sequence", 8 }, { "set of string", 13 } };
-	struct slice known[TYPES + 3];
+	struct load_names known = { .a = r->l->a };
 
-	for (size_t i = 0; i < TYPES; i++)
-		known[i] = slice_str(types[i].name);
-	known[TYPES] = more[0];
-	known[TYPES + 1] = more[1];
-	known[TYPES + 2] = more[2];
+	for (size_t i = 0; i < LENGTH(types); i++)
+		load_names_add(&known, slice_str(types[i].name));
+	for (size_t i = 0; i < LENGTH(more); i++)
+		load_names_add(&known, more[i]);
 	if (s.n)
-		load_unknown(r->l, span_place(r->l, s), "unknown-type", "type", span_text(s), known, TYPES + 3);
+		load_unknown(r->l, span_place(r->l, s), "unknown-type", "type", span_text(s), &known);
 	else
 		load_error(r->l, r->a->place, "missing-value", "expected a type, as in 'string, required'");
 }
@@ -96,10 +94,8 @@ static void read_choices(struct reading *r, struct load_span s, enum attr_type *
 {
 	struct load_span rest = s, one;
 	struct slice *choices;
-	size_t most = 1, n = 0;
+	size_t most = span_parts(s, '|'), n = 0;
 
-	for (size_t i = 0; i < s.n; i++)
-		most += s.y->text.p[s.from + i] == '|';
 	choices = arena_array(r->l->a, struct slice, most);
 	for (size_t i = 0; i < most; i++) {
 		struct slice word;
@@ -110,15 +106,11 @@ static void read_choices(struct reading *r, struct load_span s, enum attr_type *
 			word = slice_make(word.p + 1, word.n - 2);
 		if (!word.n)
 			load_error(r->l, span_place(r->l, s), "wrong-value", "expected a word beside each '|'");
+		else if (slice_among(choices, n, word))
+			load_error(r->l, span_place(r->l, one), "duplicate-key",
+				   "'%.*s' stands among the choices twice", SLICE_ARG(word));
 		else
 			choices[n++] = word;
-		for (size_t k = 0; word.n && k + 1 < n; k++)
-			if (slice_equal(choices[k], word)) {
-				load_error(r->l, span_place(r->l, one), "duplicate-key",
-					   "'%.*s' stands among the choices twice", SLICE_ARG(word));
-				n--;
-				break;
-			}
 	}
 	*type = ATTR_ENUM;
 	r->a->choices = choices;
@@ -154,7 +146,7 @@ static void look_beyond(void *ctx, const struct term *t)
 		  t->kind == TERM_FETCH;
 }
 
-/* Copies are looked at again when their source changes, and only then. */
+/* Copies are updated when their source changes, and only then: the condition must not depend on anything else. */
 static void read_copy_if(struct reading *r, struct load_span s, struct slice source)
 {
 	struct load_scope *scope = arena_new(r->l->a, struct load_scope);
@@ -196,7 +188,7 @@ static void read_copy(struct reading *r, struct load_span s)
 	r->a->copy_args = ref->args;
 	r->a->copy_arg_count = ref->arg_count;
 	r->a->copy_attribute = span_text(s);
-	load_later_attribute(r->l, span_text(s), span_place(r->l, s), ref->entity);
+	load_later_name(r->l, NAME_ATTRIBUTE, span_text(s), span_place(r->l, s), ref->entity);
 	if (condition.n)
 		read_copy_if(r, condition, ref->entity);
 }
@@ -277,20 +269,12 @@ static void check_default(struct reading *r, struct load_span s)
 			   SLICE_ARG(span_text(s)));
 }
 
-static bool is_choice(const struct attribute *a, struct slice word)
-{
-	for (size_t i = 0; i < a->choice_count; i++)
-		if (slice_equal(a->choices[i], word))
-			return true;
-	return false;
-}
-
 /* Whether the default of a list of words is one of them, or should be. `t` is it without quotes. */
 static bool is_word_of_choice(const struct reading *r, struct load_span s, struct slice t)
 {
 	if (!r->typed || r->a->type != ATTR_ENUM)
 		return false;
-	return is_choice(r->a, t) || t.n != s.n || (span_is_name(s) && !is_reserved(t) && !is_sibling(r, t));
+	return load_is_choice(r->a, t) || t.n != s.n || (span_is_name(s) && !is_reserved(t) && !is_sibling(r, t));
 }
 
 static void read_default(struct reading *r, struct load_span s)
@@ -304,9 +288,7 @@ static void read_default(struct reading *r, struct load_span s)
 	if (t.n > 1 && t.p[0] == '\'' && t.p[t.n - 1] == '\'' && r->a->type == ATTR_ENUM)
 		t = slice_make(t.p + 1, t.n - 2);
 	if (is_word_of_choice(r, s, t)) {
-		if (!is_choice(r->a, t))
-			load_unknown(r->l, span_place(r->l, s), "unknown-choice", "choice called", t, r->a->choices,
-				     r->a->choice_count);
+		load_check_choice(r->l, r->a, t, span_place(r->l, s));
 		r->a->default_ = load_literal(r->l, t, span_place(r->l, s));
 	} else if (slice_is(t, "[]") || slice_is(t, "{}")) {
 		struct term *empty = arena_new(r->l->a, struct term);
@@ -355,19 +337,18 @@ static bool read_after(struct reading *r, struct load_span s)
 		return false;
 	if (!span_integer(number, &n) && !(n = slice_is(span_text(number), "one")))
 		return false;
-	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++)
+	for (size_t i = 0; i < LENGTH(units); i++)
 		if (slice_is(span_text(amount), units[i].one) || slice_is(span_text(amount), units[i].many))
 			r->a->after_seconds = n > 0 && n < 100000000 ? n * units[i].seconds : 0;
 	if (!r->a->after_seconds) {
 		load_error(r->l, span_place(r->l, whole), "wrong-value",
-			   "expected seconds, minutes, hours, days or weeks, as in 30 days after "
-			   "created_at");
+			   "expected seconds, minutes, hours, days or weeks, as in 30 days after created_at");
 		return true;
 	}
 	r->a->after = span_text(s);
 	only_for(r, whole, is_type(r, ATTR_EPOCH, ATTR_NUMBER), "epochs");
 	if (r->of)
-		load_later_attribute(r->l, r->a->after, span_place(r->l, s), r->of->name);
+		load_later_name(r->l, NAME_ATTRIBUTE, r->a->after, span_place(r->l, s), r->of->name);
 	return true;
 }
 
@@ -386,7 +367,7 @@ static void read_next(struct reading *r, struct load_span whole, struct load_spa
 	}
 	r->a->next = ref;
 	r->a->next_attribute = span_text(s);
-	load_later_attribute(r->l, span_text(s), span_place(r->l, s), ref->entity);
+	load_later_name(r->l, NAME_ATTRIBUTE, span_text(s), span_place(r->l, s), ref->entity);
 }
 
 static void unknown_clause(struct reading *r, struct load_span s)
@@ -394,55 +375,53 @@ static void unknown_clause(struct reading *r, struct load_span s)
 	static const char *const words[] = { "required", "default", "id",      "now",          "touched",    "fixed",
 					     "lower",    "hidden",  "private", "compressed",   "the caller", "when",
 					     "kept by",  "managed", "unique",  "from the key", "next of" };
-	enum { WORDS = sizeof(words) / sizeof(words[0]) };
-	struct slice known[WORDS];
+	struct load_names known = { .a = r->l->a };
 	struct load_span rest = s, first;
 
-	for (size_t i = 0; i < WORDS; i++)
-		known[i] = slice_str(words[i]);
+	for (size_t i = 0; i < LENGTH(words); i++)
+		load_names_add(&known, slice_str(words[i]));
 	span_split(&rest, ' ', &first);
-	if (!s.n)
+	if (!s.n) {
 		load_error(r->l, r->a->place, "missing-value", "expected a clause after ','");
-	else if (suggest_slice(span_text(s), known, WORDS).n)
-		load_unknown(r->l, span_place(r->l, s), "unknown-clause", "clause", span_text(s), known, WORDS);
-	else
-		load_unknown(r->l, span_place(r->l, first), "unknown-clause", "clause", span_text(first), known, WORDS);
+		return;
+	}
+	if (!suggest_slice(span_text(s), known.list, known.n).n)
+		s = first;
+	load_unknown(r->l, span_place(r->l, s), "unknown-clause", "clause", span_text(s), &known);
 }
 
 /* The clauses that are one word. */
+static const struct {
+	const char *word;
+	size_t at;        /* the flag in struct attribute */
+	const char *for_; /* NULL: any type */
+	unsigned types;   /* bits of enum attr_type */
+} flags[] = {
+	{ "required", offsetof(struct attribute, required), NULL, 0 },
+	{ "fixed", offsetof(struct attribute, fixed), NULL, 0 },
+	{ "hidden", offsetof(struct attribute, hidden), NULL, 0 },
+	{ "private", offsetof(struct attribute, private_), NULL, 0 },
+	{ "compressed", offsetof(struct attribute, compressed), NULL, 0 },
+	{ "managed", offsetof(struct attribute, managed), NULL, 0 },
+	{ "unique", offsetof(struct attribute, unique), NULL, 0 },
+	{ "from the key", offsetof(struct attribute, from_key), NULL, 0 },
+	{ "now", offsetof(struct attribute, now), "timestamps and epochs", 1 << ATTR_TIMESTAMP | 1 << ATTR_EPOCH },
+	{ "touched", offsetof(struct attribute, touched), "timestamps and epochs",
+	  1 << ATTR_TIMESTAMP | 1 << ATTR_EPOCH },
+	{ "lower", offsetof(struct attribute, lower), "strings and lists of strings",
+	  1 << ATTR_STRING | 1 << ATTR_TEXT | 1 << ATTR_LIST | 1 << ATTR_SET },
+	{ "the caller", offsetof(struct attribute, the_caller), "strings", 1 << ATTR_STRING },
+};
+
+/* NULL: it is no such clause. */
 static bool *flag_of(struct reading *r, struct load_span s)
 {
-	struct slice t = span_text(s);
-	struct attribute *a = r->a;
-
-	if (slice_is(t, "required"))
-		return &a->required;
-	if (slice_is(t, "fixed"))
-		return &a->fixed;
-	if (slice_is(t, "hidden"))
-		return &a->hidden;
-	if (slice_is(t, "private"))
-		return &a->private_;
-	if (slice_is(t, "compressed"))
-		return &a->compressed;
-	if (slice_is(t, "managed"))
-		return &a->managed;
-	if (slice_is(t, "unique"))
-		return &a->unique;
-	if (slice_is(t, "from the key"))
-		return &a->from_key;
-	if (slice_is(t, "now") || slice_is(t, "touched")) {
-		only_for(r, s, is_type(r, ATTR_TIMESTAMP, ATTR_EPOCH), "timestamps and epochs");
-		return slice_is(t, "now") ? &a->now : &a->touched;
-	}
-	if (slice_is(t, "lower")) {
-		only_for(r, s, is_type(r, ATTR_STRING, ATTR_TEXT) || is_type(r, ATTR_LIST, ATTR_SET),
-			 "strings and lists of strings");
-		return &a->lower;
-	}
-	if (slice_is(t, "the caller")) {
-		only_for(r, s, is_type(r, ATTR_STRING, ATTR_STRING), "strings");
-		return &a->the_caller;
+	for (size_t i = 0; i < LENGTH(flags); i++) {
+		if (!slice_is(span_text(s), flags[i].word))
+			continue;
+		if (flags[i].for_)
+			only_for(r, s, !r->typed || (flags[i].types >> r->a->type & 1), flags[i].for_);
+		return (bool *)((char *)r->a + flags[i].at);
 	}
 	return NULL;
 }
@@ -477,11 +456,11 @@ static void check_range(struct reading *r)
 	if ((r->a->has_min || r->a->has_max) && r->typed &&
 	    (t == ATTR_BOOLEAN || t == ATTR_TIMESTAMP || t == ATTR_ENUM || t == ATTR_EPOCH || r->a->counter))
 		load_error(r->l, span_place(r->l, r->type), "wrong-clause",
-			   "a range is for numbers, strings, texts, lists, sets, maps and binaries "
-			   "only");
+			   "a range is for numbers, strings, texts, lists, sets, maps and binaries only");
 }
 
-static bool is_own_business(const struct attribute *a)
+/* Whether the server always computes its value. */
+static bool is_computed(const struct attribute *a)
 {
 	return a->derived || a->copy_entity.n || a->counter || a->next;
 }
@@ -493,13 +472,12 @@ static void check_clauses(struct reading *r)
 	check_range(r);
 	if (a->copy_entity.n && r->kept_by.n) {
 		r->a->kept_by = span_text(r->kept_by);
-		load_later_pattern_of(r->l, a->kept_by, span_place(r->l, r->kept_by), a->copy_entity);
+		load_later_name(r->l, NAME_ACCESS_BY, a->kept_by, span_place(r->l, r->kept_by), a->copy_entity);
 	}
-	if (is_own_business(a) &&
+	if (is_computed(a) &&
 	    (a->required || a->id || a->now || a->touched || a->the_caller || a->default_ || a->after.n))
 		load_error(r->l, a->place, "wrong-clause",
-			   "%s gets its value by itself: no 'required', 'default', 'id', 'now' or "
-			   "'the caller'",
+			   "%s gets its value by itself: no 'required', 'default', 'id', 'now' or 'the caller'",
 			   a->derived    ? "a derived attribute"
 			   : a->sequence ? "a sequence"
 			   : a->counter  ? "a counter"

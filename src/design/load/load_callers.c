@@ -1,25 +1,8 @@
-/* Who calls, and how often.
+/* Callers and traffic: who calls, and how often.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "design/load/load.h"
 
-static void read_roles(struct load *l, void *into, const struct yaml *y)
-{
-	struct callers *c = into;
-
-	c->role_count = load_texts(l, y, "a list of roles", &c->roles);
-}
-
-static void read_issuer(struct load *l, void *into, const struct yaml *y)
-{
-	((struct callers *)into)->issuer = load_text(l, y, "an issuer's address");
-}
-
-static void read_jwks(struct load *l, void *into, const struct yaml *y)
-{
-	((struct callers *)into)->jwks = load_text(l, y, "the address of the issuer's keys");
-}
-
-/* One, or a list. Empty ones are left out, as ${NAME:-} leaves them. */
+/* One, or a list. Empty ones are left out: ${NAME:-} gives one. */
 static void read_audience(struct load *l, void *into, const struct yaml *y)
 {
 	struct callers *c = into;
@@ -33,23 +16,14 @@ static void read_audience(struct load *l, void *into, const struct yaml *y)
 	c->audiences = list;
 }
 
-static void read_subject(struct load *l, void *into, const struct yaml *y)
-{
-	((struct callers *)into)->subject_claim = load_text(l, y, "the name of a claim");
-}
-
-static void read_groups(struct load *l, void *into, const struct yaml *y)
-{
-	((struct callers *)into)->groups_claim = load_text(l, y, "the name of a claim");
-}
-
 /* Group.permissions through my groups(user_id = caller) by groupName */
 static void read_permissions(struct load *l, void *into, const struct yaml *y)
 {
 	const char *expected = "as in Group.permissions through my groups(user_id = caller) by groupName";
+	static const struct load_scope nothing;
 	struct callers *c = into;
 	struct load_span s, what, entity, pattern;
-	static const struct load_scope nothing;
+	struct load_call call;
 
 	if (!load_is_scalar(l, y, expected))
 		return;
@@ -62,21 +36,24 @@ static void read_permissions(struct load *l, void *into, const struct yaml *y)
 	c->permissions_entity = span_text(entity);
 	c->permissions_attribute = span_text(what);
 	c->permissions_ref = span_text(s);
-	load_later_entity(l, c->permissions_entity, span_place(l, entity));
-	load_later_attribute(l, c->permissions_attribute, span_place(l, what), c->permissions_entity);
-	if (load_pattern_call(l, pattern, &nothing, &c->permissions_pattern, &c->permissions_with,
-			      &c->permissions_with_count))
-		load_later_row_attribute(l, c->permissions_ref, span_place(l, s), NULL);
+	load_later_name(l, NAME_ENTITY, c->permissions_entity, span_place(l, entity), SLICE(""));
+	load_later_name(l, NAME_ATTRIBUTE, c->permissions_attribute, span_place(l, what), c->permissions_entity);
+	if (!load_pattern_call(l, pattern, &nothing, &call))
+		return;
+	c->permissions_pattern = call.pattern;
+	c->permissions_with = call.with;
+	c->permissions_with_count = call.with_count;
+	load_later_name(l, NAME_ITEM_ATTRIBUTE, c->permissions_ref, span_place(l, s), SLICE(""));
 }
 
 static const struct load_word words[] = {
-	{ "roles", read_roles },
-	{ "issuer", read_issuer },
-	{ "jwks", read_jwks },
-	{ "audience", read_audience },
-	{ "subject", read_subject },
-	{ "groups", read_groups },
-	{ "permissions", read_permissions },
+	{ "roles", WORD_TEXTS, LIST_AT(callers, roles, role_count), "a list of roles" },
+	{ "issuer", WORD_TEXT, AT(callers, issuer), "an issuer's address" },
+	{ "jwks", WORD_TEXT, AT(callers, jwks), "the address of the issuer's keys" },
+	{ "audience", .read = read_audience },
+	{ "subject", WORD_TEXT, AT(callers, subject_claim), "the name of a claim" },
+	{ "groups", WORD_TEXT, AT(callers, groups_claim), "the name of a claim" },
+	{ "permissions", .read = read_permissions },
 	{ 0 },
 };
 
@@ -86,7 +63,7 @@ void load_callers(struct load *l, void *into, const struct yaml *y)
 
 	c->place = y->place;
 	l->subject = SLICE("callers");
-	load_words(l, y, "'callers'", words, c, NULL);
+	(void)load_words(l, y, "'callers'", words, c, NULL);
 	l->subject = SLICE("");
 }
 
@@ -102,7 +79,7 @@ static bool read_rate(struct load_span s, double *out)
 	if (!span_split(&s, ' ', &number) || !span_decimal(number, out) || *out < 0 ||
 	    (!span_take(&s, "a") && !span_take(&s, "an") && !span_take(&s, "per")))
 		return false;
-	for (size_t i = 0; i < 4; i++)
+	for (size_t i = 0; i < LENGTH(units); i++)
 		if (slice_is(span_text(s), units[i].name)) {
 			*out /= units[i].seconds;
 			return true;
@@ -122,7 +99,7 @@ void load_traffic(struct load *l, void *into, const struct yaml *y)
 	for (size_t i = 0; i < count; i++) {
 		list[i].pattern = entries[i].key.text;
 		list[i].place = entries[i].key.place;
-		load_later_traffic(l, &list[i]);
+		load_later_name(l, NAME_TRAFFIC, list[i].pattern, list[i].place, SLICE(""));
 		if (load_is_scalar(l, &entries[i].value, expected) &&
 		    !read_rate(load_whole(&entries[i].value), &list[i].per_second))
 			load_expected(l, &entries[i].value, expected);

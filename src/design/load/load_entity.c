@@ -1,8 +1,6 @@
-/* Entities: what an item is, how it is addressed, and what must hold of it.
+/* Entities: what an item is, how it is addressed, and which rules hold for it.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "design/load/load.h"
-
-static const char *const verbs[ALLOW_VERBS] = { "create", "read", "update", "delete", "list" };
 
 /* ---- attributes ---- */
 static bool is_reserved(struct slice name)
@@ -21,8 +19,7 @@ static void check_attribute_name(struct load *l, const struct yaml *key)
 {
 	if (!load_is_name(key->text))
 		load_error(l, key->place, "bad-name",
-			   "the name of an attribute has letters, digits and '_' and begins with "
-			   "no digit");
+			   "the name of an attribute has letters, digits and '_' and begins with no digit");
 	else if (is_reserved(key->text))
 		load_error(l, key->place, "bad-name", "'%.*s' has a meaning in terms; an attribute needs another name",
 			   SLICE_ARG(key->text));
@@ -45,28 +42,16 @@ static void read_attributes(struct load *l, struct entity *e, const struct yaml 
 	e->attribute_count = count;
 }
 
-static struct slice subject_of(struct load *l, const struct entity *e)
-{
-	return arena_printf(l->a, "entity %.*s", SLICE_ARG(e->name));
-}
-
 static void check_entity_name(struct load *l, const struct yaml *key)
 {
 	if (!load_is_name(key->text) || key->text.p[0] < 'A' || key->text.p[0] > 'Z')
 		load_error(l, key->place, "bad-name",
-			   "the name of an entity begins with a capital letter and has letters, "
-			   "digits and '_'");
+			   "the name of an entity begins with a capital letter and has letters, digits and '_'");
 }
 
-/* The first turn's first half: terms of one entity may need what another one's attributes are. */
-void load_entity_names(struct load *l, const struct yaml *y)
+/* All attributes before anything else: terms of one entity may need another's. */
+static void read_names(struct load *l, const struct yaml_entry *entries, size_t count)
 {
-	size_t count;
-	const struct yaml_entry *entries = load_map(l, y, "a map of entities by name", &count);
-
-	l->entities = arena_array(l->a, struct entity, count);
-	l->d->entities = l->entities;
-	l->d->entity_count = count;
 	for (size_t i = 0; i < count; i++) {
 		l->entities[i].name = entries[i].key.text;
 		l->entities[i].place = entries[i].key.place;
@@ -74,26 +59,29 @@ void load_entity_names(struct load *l, const struct yaml *y)
 	for (size_t i = 0; i < count; i++) {
 		const struct yaml *value = &entries[i].value;
 
-		l->subject = subject_of(l, &l->entities[i]);
+		load_subject(l, "entity", l->entities[i].name);
 		check_entity_name(l, &entries[i].key);
 		for (size_t k = 0; value->kind == YAML_MAP && k < value->count; k++)
 			if (slice_is(value->entries[k].key.text, "attributes"))
 				read_attributes(l, &l->entities[i], &value->entries[k].value);
 	}
-	l->subject = SLICE("");
 }
 
 static void skip(struct load *l, void *into, const struct yaml *y)
 {
-	(void)l, (void)into, (void)y; /* read before */
+	(void)l, (void)into, (void)y; /* by read_names() */
 }
 
 /* ---- address and keys ---- */
 static void read_path(struct load *l, void *into, const struct yaml *y)
 {
 	struct entity *e = into;
+	struct load_path p = load_path(l, y, load_scope_of(l, e));
 
-	load_path(l, y, load_scope_of(l, e), &e->path, &e->path_template, &e->params, &e->param_count);
+	e->path = p.text;
+	e->path_template = p.template;
+	e->params = p.params;
+	e->param_count = p.count;
 }
 
 static void add_keys(struct load *l, struct entity *e, const struct yaml *y, const struct term *when)
@@ -136,31 +124,6 @@ static bool read_keys_when(struct load *l, void *into, const struct yaml_entry *
 }
 
 /* ---- counts, requires, check ---- */
-static bool read_count(struct load *l, struct entity *e, const struct yaml *y, struct count_rule *out)
-{
-	struct load_scope *scope = load_scope_of(l, e);
-	struct load_span s, attribute;
-	struct load_tail tail;
-
-	if (!load_is_scalar(l, y, "a count, as in User(author_id).posts_count"))
-		return false;
-	s = load_whole(y);
-	if (!load_reference(l, &s, scope, &out->target))
-		return false;
-	if (!span_take(&s, ".")) {
-		load_error(l, y->place, "wrong-value", "expected the counter, as in User(author_id).posts_count");
-		return false;
-	}
-	span_split(&s, ' ', &attribute);
-	out->attribute = span_text(attribute);
-	load_later_attribute(l, out->attribute, span_place(l, attribute), out->target.entity);
-	tail = load_reference_tail(l, s, scope, out->target.entity, true);
-	out->by = tail.by;
-	out->when = tail.when;
-	out->if_ = tail.if_;
-	return true;
-}
-
 static void read_counts(struct load *l, void *into, const struct yaml *y)
 {
 	struct entity *e = into;
@@ -169,7 +132,7 @@ static void read_counts(struct load *l, void *into, const struct yaml *y)
 	struct count_rule *list = arena_array(l->a, struct count_rule, count);
 
 	for (size_t i = 0; i < count; i++)
-		e->count_count += read_count(l, e, &items[i], &list[e->count_count]);
+		e->count_count += load_count(l, &items[i], load_scope_of(l, e), &list[e->count_count]);
 	e->counts = list;
 }
 
@@ -215,24 +178,15 @@ static void read_check(struct load *l, void *into, const struct yaml *y)
 static unsigned read_verbs(struct load *l, const struct yaml *key)
 {
 	struct load_span rest = load_whole(key), one;
+	struct slice verbs[ALLOW_VERBS];
 	unsigned found = 0;
 	bool more = true;
 
+	for (size_t i = 0; i < ALLOW_VERBS; i++)
+		verbs[i] = slice_str(allow_verb_names[i]);
 	while (more) {
-		size_t i = 0;
-
 		more = span_split(&rest, ',', &one);
-		while (i < ALLOW_VERBS && !slice_is(span_text(one), verbs[i]))
-			i++;
-		if (i < ALLOW_VERBS) {
-			found |= 1u << i;
-		} else {
-			struct slice known[ALLOW_VERBS];
-
-			for (size_t k = 0; k < ALLOW_VERBS; k++)
-				known[k] = slice_str(verbs[k]);
-			load_unknown(l, span_place(l, one), "unknown-word", "verb", span_text(one), known, ALLOW_VERBS);
-		}
+		found |= 1u << load_choice(l, span_text(one), span_place(l, one), "verb", &NAMES(verbs));
 	}
 	return found;
 }
@@ -256,7 +210,8 @@ static void read_allow(struct load *l, void *into, const struct yaml *y)
 			if (!(found >> k & 1))
 				continue;
 			if (e->allow[k])
-				load_error(l, entries[i].key.place, "duplicate-key", "'%s' stands here twice", verbs[k]);
+				load_error(l, entries[i].key.place, "duplicate-key", "'%s' stands here twice",
+					   allow_verb_names[k]);
 			e->allow[k] = t;
 		}
 	}
@@ -278,57 +233,29 @@ static void read_patterns(struct load *l, void *into, const struct yaml *y)
 	}
 }
 
-/* ---- the rest ---- */
-static void read_version(struct load *l, void *into, const struct yaml *y)
-{
-	struct entity *e = into;
-
-	e->version = load_text(l, y, "the name of an attribute");
-	if (e->version.n)
-		load_later_attribute(l, e->version, y->place, e->name);
-}
-
-static void read_found_by(struct load *l, void *into, const struct yaml *y)
-{
-	struct entity *e = into;
-
-	e->found_by = load_text(l, y, "the name of an access pattern");
-	if (e->found_by.n)
-		load_later_pattern_of(l, e->found_by, y->place, e->name);
-}
-
-static void read_internal(struct load *l, void *into, const struct yaml *y)
-{
-	((struct entity *)into)->internal = load_bool(l, y);
-}
-
-static void read_accept(struct load *l, void *into, const struct yaml *y)
-{
-	load_accept(l, &((struct entity *)into)->accepts, y);
-}
-
+/* ---- whole entities ---- */
 static const struct load_word words[] = {
-	{ "path", read_path },
-	{ "attributes", skip },
-	{ "keys", read_keys },
-	{ "companions", load_companions },
-	{ "counts", read_counts },
-	{ "requires", read_requires },
-	{ "lives while", read_lives_while },
-	{ "check", read_check },
-	{ "allow", read_allow },
-	{ "actions", load_actions },
-	{ "delete", load_delete },
-	{ "login", load_login },
-	{ "version", read_version },
-	{ "found by", read_found_by },
-	{ "internal", read_internal },
-	{ "patterns", read_patterns },
-	{ "accept", read_accept },
+	{ "path", .read = read_path },
+	{ "attributes", .read = skip },
+	{ "keys", .read = read_keys },
+	{ "companions", .read = load_companions },
+	{ "counts", .read = read_counts },
+	{ "requires", .read = read_requires },
+	{ "lives while", .read = read_lives_while },
+	{ "check", .read = read_check },
+	{ "allow", .read = read_allow },
+	{ "actions", .read = load_actions },
+	{ "delete", .read = load_delete },
+	{ "login", .read = load_login },
+	{ "version", WORD_TEXT, AT(entity, version), "the name of an attribute", NAME_ATTRIBUTE },
+	{ "found by", WORD_TEXT, AT(entity, found_by), "the name of an access pattern", NAME_ACCESS_BY },
+	{ "internal", WORD_BOOL, AT(entity, internal) },
+	{ "patterns", .read = read_patterns },
+	{ "accept", WORD_ACCEPT, AT(entity, accepts) },
 	{ 0 },
 };
 
-/* An attribute that the server makes, and that is a template as well, would be two things. */
+/* An attribute whose value the server makes cannot be computed by a template as well. */
 static void check_made_twice(struct load *l, const struct entity *e)
 {
 	for (size_t i = 0; i < e->key_count; i++) {
@@ -347,13 +274,11 @@ static void check_made_twice(struct load *l, const struct entity *e)
 static void check_entity(struct load *l, struct entity *e)
 {
 	check_made_twice(l, e);
-
 	if (!e->path.n)
 		load_error(l, e->place, "missing-word", "an entity needs a 'path': how one item is addressed");
 	else if (!e->param_count)
 		load_error(l, e->place, "bad-path",
-			   "the path of an entity has at least one <placeholder>: what tells its "
-			   "items apart");
+			   "the path of an entity has at least one <placeholder>: what tells its items apart");
 	if (!e->attribute_count)
 		load_error(l, e->place, "missing-word", "an entity needs 'attributes'");
 	if (!e->key_count)
@@ -369,19 +294,18 @@ static void check_entity(struct load *l, struct entity *e)
 
 void load_entities(struct load *l, void *into, const struct yaml *y)
 {
-	(void)into;
-	for (size_t i = 0; i < l->d->entity_count; i++) {
-		struct entity *e = &l->entities[i];
-		size_t before = findings_errors(l->f);
-		const struct yaml *value = NULL;
-		size_t count;
-		const struct yaml_entry *entries = yaml_entries(l->a, l->source, y, YAML_JOIN_VALUES, &count);
+	struct design *d = into;
+	const struct yaml_entry *entries = load_map(l, y, "a map of entities by name", &d->entity_count);
 
-		value = &entries[i].value;
-		l->subject = subject_of(l, e);
-		load_words(l, value, "an entity", words, e, read_keys_when);
-		if (findings_errors(l->f) == before)
-			check_entity(l, e);
+	l->entities = arena_array(l->a, struct entity, d->entity_count);
+	d->entities = l->entities;
+	read_names(l, entries, d->entity_count);
+	for (size_t i = 0; i < d->entity_count; i++) {
+		l->entity = &l->entities[i];
+		load_subject(l, "entity", l->entity->name);
+		if (load_words(l, &entries[i].value, "an entity", words, l->entity, read_keys_when))
+			check_entity(l, l->entity);
 	}
+	l->entity = NULL;
 	l->subject = SLICE("");
 }

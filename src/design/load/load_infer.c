@@ -1,9 +1,9 @@
-/* What the text does not say and follows from it: types of derived attributes and copies. And what
- * needs those. SPDX-License-Identifier: Apache-2.0 */
+/* Infers the types of derived attributes and copies, and checks what depends on them.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "base/map.h"
 #include "design/load/load_type.h"
 
-#define COPIES_MOST 8 /* of copies; a circle ends here */
+#define COPIES_MOST 8 /* copies of copies; ends a cycle */
 
 static void infer(struct load *l, const struct entity *e, struct attribute *a, int depth);
 
@@ -22,11 +22,11 @@ static void type_of_source(struct load *l, const struct entity *e, struct slice 
 
 	if (!a || depth == COPIES_MOST)
 		return;
-	infer(l, e, (struct attribute *)(uintptr_t)a, depth + 1); /* ours, until loading is done */
+	infer(l, e, OURS(struct attribute, a), depth + 1);
 	take_type(out, a);
 }
 
-/* What a derived attribute is stored as. Its names are looked up as any others', so those it is made of come first. */
+/* The stored type of a derived attribute. The attributes it is made of have been inferred before. */
 static void type_from_kinds(struct term_type t, struct attribute *out)
 {
 	static const struct {
@@ -42,7 +42,7 @@ static void type_from_kinds(struct term_type t, struct attribute *out)
 		take_type(out, t.of);
 		return;
 	}
-	for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++)
+	for (size_t i = 0; i < LENGTH(types); i++)
 		if (t.is == types[i].is)
 			out->type = types[i].type;
 	if (t.element == TYPE_TEXT)
@@ -68,7 +68,7 @@ static void infer_named(void *ctx, const struct term *t)
 	else if (t->kind == TERM_PATH)
 		a = entity_attribute(e, t->names[t->name_count - 1]);
 	if (a && (a->derived || a->copy_entity.n) && i->depth < COPIES_MOST)
-		infer(i->l, e, (struct attribute *)(uintptr_t)a, i->depth + 1); /* ours, until loading is done */
+		infer(i->l, e, OURS(struct attribute, a), i->depth + 1);
 }
 
 static void infer_derived(struct load *l, const struct entity *e, struct attribute *a, int depth)
@@ -83,7 +83,7 @@ static void infer_derived(struct load *l, const struct entity *e, struct attribu
 		type_from_kinds(type, a);
 }
 
-/* Each once: of many that name one another, each would be worked out for each. A circle ends where it began. */
+/* Marks the attribute. Each is inferred once, which also ends a cycle. */
 static bool is_inferred(struct load *l, const struct attribute *a)
 {
 	if (!l->inferred) {
@@ -103,14 +103,14 @@ static void infer(struct load *l, const struct entity *e, struct attribute *a, i
 	if (a->copy_entity.n)
 		type_of_source(l, source, a->copy_attribute, a, depth);
 	if (from)
-		a->lower = from->lower; /* for who asks by it */
+		a->lower = from->lower; /* queries by the copy are normalised like its source */
 	else if (a->derived)
 		infer_derived(l, e, a, depth);
 }
 
-static bool is_number(const struct attribute *a)
+static bool can_be_counted(const struct attribute *a)
 {
-	return a->type == ATTR_NUMBER || a->type == ATTR_INTEGER;
+	return (a->type == ATTR_NUMBER || a->type == ATTR_INTEGER) && !a->derived && !a->sequence;
 }
 
 static void check_counts(struct load *l, const struct entity *e)
@@ -120,7 +120,7 @@ static void check_counts(struct load *l, const struct entity *e)
 		const struct entity *target = design_entity(l->d, c->target.entity);
 		const struct attribute *a = target ? entity_attribute(target, c->attribute) : NULL;
 
-		if (a && (!is_number(a) || a->derived || a->sequence))
+		if (a && !can_be_counted(a))
 			load_error(l, c->target.place, "wrong-type", "'%.*s' of %.*s is no number that can be counted",
 				   SLICE_ARG(c->attribute), SLICE_ARG(target->name));
 	}
@@ -129,20 +129,20 @@ static void check_counts(struct load *l, const struct entity *e)
 			const struct assignment *add = &e->actions[i].add[k];
 			const struct attribute *a = entity_attribute(e, add->attribute);
 
-			if (a && (!is_number(a) || a->derived || a->sequence))
+			if (a && !can_be_counted(a))
 				load_error(l, add->place, "wrong-type", "'%.*s' is no number that can be added to",
 					   SLICE_ARG(add->attribute));
 		}
 }
 
-/* What a route names has to fit into an address. */
+/* Parts of a route have to fit into an address. */
 static void mark_addresses(const struct entity *e)
 {
 	for (size_t i = 0; !e->internal && i < e->param_count; i++) {
 		const struct attribute *a = entity_attribute(e, e->params[i]);
 
 		if (a)
-			((struct attribute *)(uintptr_t)a)->in_address = true;
+			OURS(struct attribute, a)->in_address = true;
 	}
 }
 
@@ -152,9 +152,9 @@ void load_infer(struct load *l)
 		mark_addresses(&l->entities[i]);
 	for (size_t i = 0; i < l->d->entity_count; i++)
 		for (size_t k = 0; k < l->entities[i].attribute_count; k++)
-			infer(l, &l->entities[i], (struct attribute *)(uintptr_t)&l->entities[i].attributes[k], 0);
+			infer(l, &l->entities[i], OURS(struct attribute, &l->entities[i].attributes[k]), 0);
 	for (size_t i = 0; i < l->d->entity_count; i++) {
-		l->subject = arena_printf(l->a, "entity %.*s", SLICE_ARG(l->entities[i].name));
+		load_subject(l, "entity", l->entities[i].name);
 		check_counts(l, &l->entities[i]);
 	}
 	l->subject = SLICE("");

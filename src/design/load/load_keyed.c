@@ -1,28 +1,15 @@
-/* Copies in keys: what a copy could not have in a key of its own must not be taken at its source, or the copy stays behind.
+/* Copies in keys: the source refuses a value that a copy could not have in a key, or the copy could not follow.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "design/load/load.h"
 
-#define COPIES_OF_COPIES_MOST 8 /* a circle of copies ends here */
+#define COPIES_OF_COPIES_MOST 8 /* ends a cycle of copies */
 
-static bool is_in(const struct key_schema *k, struct slice name)
-{
-	for (size_t i = 0; i < k->hash_count; i++)
-		if (slice_equal(k->hash[i].name, name))
-			return true;
-	for (size_t i = 0; i < k->range_count; i++)
-		if (slice_equal(k->range[i].name, name))
-			return true;
-	return false;
-}
-
-static bool is_key(const struct design *d, struct slice name)
-{
-	bool found = is_in(&d->key, name);
-
-	for (size_t i = 0; i < d->index_count; i++)
-		found = found || is_in(&d->indexes[i].key, name);
-	return found;
-}
+/* a copy: the attribute `name` of `entity`, which follows `source` */
+struct copy {
+	struct attribute *source;
+	const struct entity *entity;
+	struct slice name;
+};
 
 static bool is_known(const struct attribute *source, const struct keyed_copy *k)
 {
@@ -38,13 +25,14 @@ static bool is_known(const struct attribute *source, const struct keyed_copy *k)
 	return false;
 }
 
-/* The placeholder as the source fills it: under its own name, alone where it is alone. */
-static void add_part(struct load *l, struct attribute *source, const struct entity *e, const struct template *t,
-		     const struct template_part *part, bool each)
+/* The placeholder as the source fills it: under the source's name, alone where it is alone. */
+static void add_part(struct load *l, const struct copy *c, const struct template *t, const struct template_part *part,
+		     bool each)
 {
+	struct attribute *source = c->source;
 	struct template *as = arena_new(l->a, struct template);
 	struct template_part *parts = arena_array(l->a, struct template_part, 2);
-	struct keyed_copy k = { .template = as, .each = each, .entity = e->name }, *list;
+	struct keyed_copy k = { .template = as, .each = each, .entity = c->entity->name }, *list;
 	size_t n = 0;
 
 	if (t->part_count > 1)
@@ -64,31 +52,35 @@ static void add_part(struct load *l, struct attribute *source, const struct enti
 	source->keyed = list;
 }
 
-static void add_rules(struct load *l, struct attribute *source, const struct entity *e, const struct key_rule *rules,
-		      size_t n, struct slice name, bool each)
+/* The rules that make key attributes and have the placeholder `name`. */
+static void add_rules(struct load *l, const struct copy *c, const struct key_rule *rules, size_t n, struct slice name)
 {
+	bool each = !slice_equal(name, c->name); /* a variable: one element of the copy */
+
 	for (size_t i = 0; i < n; i++) {
 		const struct template *t = rules[i].template;
 
-		if (!t || !is_key(l->d, rules[i].attribute))
+		if (!t || !design_is_key(l->d, rules[i].attribute))
 			continue;
 		for (size_t k = 0; k < t->part_count; k++)
 			if (t->parts[k].name_count == 1 && slice_equal(t->parts[k].names[0], name))
-				add_part(l, source, e, t, &t->parts[k], each);
+				add_part(l, c, t, &t->parts[k], each);
 	}
 }
 
-/* The keys of `e` and of its companions that have its attribute `name` in them. */
-static void add_keys(struct load *l, struct attribute *source, const struct entity *e, struct slice name)
+/* The keys of the copy's entity and of its companions that have the copy in them. */
+static void add_keys(struct load *l, const struct copy *copy)
 {
-	add_rules(l, source, e, e->keys, e->key_count, name, false);
+	const struct entity *e = copy->entity;
+
+	add_rules(l, copy, e->keys, e->key_count, copy->name);
 	for (size_t i = 0; i < e->companion_count; i++) {
 		const struct companion *c = &e->companions[i];
 		const struct term *list = c->each_list;
 
-		add_rules(l, source, e, c->rules, c->rule_count, name, false);
-		if (list && list->kind == TERM_PATH && list->name_count == 1 && slice_equal(list->names[0], name))
-			add_rules(l, source, e, c->rules, c->rule_count, c->each_variable, true);
+		add_rules(l, copy, c->rules, c->rule_count, copy->name);
+		if (list && list->kind == TERM_PATH && list->name_count == 1 && slice_equal(list->names[0], copy->name))
+			add_rules(l, copy, c->rules, c->rule_count, c->each_variable);
 	}
 }
 
@@ -104,7 +96,7 @@ static void add_copies(struct load *l, struct attribute *source, const struct en
 			if (!a->kept_by.n || !slice_equal(a->copy_entity, of->name) ||
 			    !slice_equal(a->copy_attribute, name))
 				continue;
-			add_keys(l, source, e, a->name);
+			add_keys(l, &(struct copy){ source, e, a->name });
 			add_copies(l, source, e, a->name, depth + 1);
 		}
 	}
@@ -116,6 +108,6 @@ void load_keyed(struct load *l)
 		for (size_t k = 0; k < l->entities[i].attribute_count; k++) {
 			const struct attribute *a = &l->entities[i].attributes[k];
 
-			add_copies(l, (struct attribute *)(uintptr_t)a, &l->entities[i], a->name, 0);
+			add_copies(l, OURS(struct attribute, a), &l->entities[i], a->name, 0);
 		}
 }

@@ -1,4 +1,4 @@
-/* The second turn: names of other things are looked up where they were used.
+/* The second pass: looks up names of other things where they were used.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "design/load/load.h"
 
@@ -22,64 +22,42 @@ void load_resolve(struct load *l)
 	l->subject = SLICE("");
 }
 
-/* ---- names, found or not ---- */
-bool load_names_add(void *ctx, struct slice name)
-{
-	struct load_names *names = ctx;
-
-	if (names->n == names->room) {
-		size_t room = names->room ? 2 * names->room : 32;
-
-		names->list = arena_grow(names->a, names->list, names->room * sizeof(*names->list),
-					 room * sizeof(*names->list));
-		names->room = room;
-	}
-	names->list[names->n++] = name;
-	return false;
-}
-
-static bool is_it(void *ctx, struct slice name)
-{
-	return slice_equal(*(const struct slice *)ctx, name);
-}
-
-/* ---- entities, attributes ---- */
-bool load_check_entity(struct load *l, struct slice name, struct place p, const struct entity **out)
+/* Reports a name that the scope does not have. */
+static void check_in_scope(struct load *l, const struct load_scope *scope, const char *rule, const char *what,
+			   const struct load_later *w)
 {
 	struct load_names names = { .a = l->a };
 
-	*out = design_entity(l->d, name);
-	if (*out)
-		return true;
+	if (load_scope_has(l, scope, w->name))
+		return;
+	load_each_name(l, scope, load_names_add, &names);
+	load_unknown(l, w->place, rule, what, w->name, &names);
+}
+
+/* ---- entities, attributes ---- */
+const struct entity *load_check_entity(struct load *l, struct slice name, struct place p)
+{
+	const struct entity *e = design_entity(l->d, name);
+	struct load_names names = { .a = l->a };
+
+	if (e)
+		return e;
 	for (size_t i = 0; i < l->d->entity_count; i++)
 		load_names_add(&names, l->d->entities[i].name);
-	load_unknown(l, p, "unknown-entity", "entity", name, names.list, names.n);
-	return false;
+	load_unknown(l, p, "unknown-entity", "entity", name, &names);
+	return NULL;
 }
 
 static void resolve_entity(struct load *l, const struct load_later *w)
 {
-	const struct entity *e;
-
-	(void)load_check_entity(l, w->name, w->place, &e);
-}
-
-void load_later_entity(struct load *l, struct slice name, struct place p)
-{
-	load_later(l, (struct load_later){ .resolve = resolve_entity, .name = name, .place = p });
+	(void)load_check_entity(l, w->name, w->place);
 }
 
 void load_check_attribute(struct load *l, const struct entity *e, struct slice name, struct place p)
 {
-	struct load_scope scope = { .entity = e };
-	struct load_names names = { .a = l->a };
-	const char *what;
-
-	if (load_entity_has(e, name))
-		return;
-	load_each_name(l, &scope, load_names_add, &names);
-	what = arena_printf(l->a, "attribute of %.*s called", SLICE_ARG(e->name)).p;
-	load_unknown(l, p, "unknown-attribute", what, name, names.list, names.n);
+	check_in_scope(l, &(struct load_scope){ .entity = e }, "unknown-attribute",
+		       arena_printf(l->a, "attribute of %.*s called", SLICE_ARG(e->name)).p,
+		       &(struct load_later){ .name = name, .place = p });
 }
 
 /* An unknown entity has been reported where it is named. */
@@ -91,49 +69,39 @@ static void resolve_attribute(struct load *l, const struct load_later *w)
 		load_check_attribute(l, e, w->name, w->place);
 }
 
-void load_later_attribute(struct load *l, struct slice name, struct place p, struct slice entity)
-{
-	load_later(l, (struct load_later){ .resolve = resolve_attribute, .name = name, .of = entity, .place = p });
-}
-
 static void resolve_row_attribute(struct load *l, const struct load_later *w)
 {
-	struct slice name = w->name;
+	check_in_scope(l, &(struct load_scope){ .rows = true, .over = w->of }, "unknown-attribute", "attribute", w);
+}
+
+/* An attribute that only other programs write may be projected too, but one that looks like a slip is reported. */
+static void resolve_projected(struct load *l, const struct load_later *w)
+{
+	struct load_scope any = { .rows = true };
 	struct load_names names = { .a = l->a };
 
-	if (load_each_row_name(l, w->thing, false, is_it, &name))
-		return;
-	load_each_row_name(l, w->thing, false, load_names_add, &names);
-	load_unknown(l, w->place, "unknown-attribute", "attribute", w->name, names.list, names.n);
+	load_each_name(l, &any, load_names_add, &names);
+	if (!load_scope_has(l, &any, w->name) && suggest_slice(w->name, names.list, names.n).n)
+		load_unknown(l, w->place, "unknown-attribute", "attribute", w->name, &names);
 }
 
-void load_later_row_attribute(struct load *l, struct slice name, struct place p, const struct access *a)
-{
-	load_later(l, (struct load_later){ .resolve = resolve_row_attribute, .name = name, .place = p, .thing = a });
-}
-
-/* Which of several entities the rows are is not always known here: one of them has to have it. */
+/* Which of several entities the rows are is not always known here: one of them must have the action. */
 static void resolve_row_action(struct load *l, const struct load_later *w)
 {
-	const struct access *a = w->thing;
+	const struct access *a = design_access(l->d, w->of);
 	struct load_names names = { .a = l->a };
 
 	for (size_t i = 0; i < l->d->entity_count; i++) {
 		const struct entity *e = &l->d->entities[i];
 
-		if (a->entity.n && !slice_equal(a->entity, e->name))
+		if (a && a->entity.n && !slice_equal(a->entity, e->name))
 			continue;
 		if (entity_action(e, w->name))
 			return;
 		for (size_t k = 0; k < e->action_count; k++)
 			load_names_add(&names, e->actions[k].name);
 	}
-	load_unknown(l, w->place, "unknown-action", "action", w->name, names.list, names.n);
-}
-
-void load_later_row_action(struct load *l, struct slice name, struct place p, const struct access *a)
-{
-	load_later(l, (struct load_later){ .resolve = resolve_row_action, .name = name, .place = p, .thing = a });
+	load_unknown(l, w->place, "unknown-action", "action", w->name, &names);
 }
 
 /* ---- indexes and keys ---- */
@@ -146,91 +114,56 @@ static void resolve_index(struct load *l, const struct load_later *w)
 	load_names_add(&names, SLICE("table"));
 	for (size_t i = 0; i < l->d->index_count; i++)
 		load_names_add(&names, l->d->indexes[i].name);
-	load_unknown(l, w->place, "unknown-index", "index", w->name, names.list, names.n);
+	load_unknown(l, w->place, "unknown-index", "index", w->name, &names);
 }
 
-void load_later_index(struct load *l, struct slice name, struct place p)
+/* design_check() reports a known attribute that is no key of the index: the query would be a scan. */
+static void resolve_where(struct load *l, const struct load_later *w)
 {
-	load_later(l, (struct load_later){ .resolve = resolve_index, .name = name, .place = p });
-}
-
-static void add_key(struct load_names *names, const struct key_schema *k)
-{
-	for (size_t i = 0; i < k->hash_count; i++)
-		load_names_add(names, k->hash[i].name);
-	for (size_t i = 0; i < k->range_count; i++)
-		load_names_add(names, k->range[i].name);
-}
-
-/* That a known attribute is no key of the index is for design_check() to say: it would be a scan.
- */
-static void resolve_key(struct load *l, const struct load_later *w)
-{
-	const struct access *a = w->thing;
-	const struct design_index *i = a->index.n ? design_index(l->d, a->index) : NULL;
+	const struct access *a = design_access(l->d, w->of);
+	const struct design_index *i = a && a->index.n ? design_index(l->d, a->index) : NULL;
 	const struct key_schema *k = i ? &i->key : &l->d->key;
 	struct load_names names = { .a = l->a };
-	struct slice name = w->name;
 
-	if ((a->index.n && !i) || is_key_attribute(k, name) || load_each_row_name(l, NULL, false, is_it, &name))
+	if (!a || (a->index.n && !i) || is_key_attribute(k, w->name) ||
+	    load_scope_has(l, &(struct load_scope){ .rows = true }, w->name))
 		return;
-	add_key(&names, k);
-	load_unknown(l, w->place, "unknown-attribute", "key attribute", w->name, names.list, names.n);
-}
-
-void load_later_key(struct load *l, struct slice name, struct place p, const struct access *a)
-{
-	load_later(l, (struct load_later){ .resolve = resolve_key, .name = name, .place = p, .thing = a });
+	for (size_t n = 0; n < key_attr_count(k); n++)
+		load_names_add(&names, key_attr_at(k, n)->name);
+	load_unknown(l, w->place, "unknown-attribute", "key attribute", w->name, &names);
 }
 
 /* ---- access patterns ---- */
-static const struct access *find_access(struct load *l, struct slice name, struct place p)
+static const struct access *check_access(struct load *l, const struct load_later *w)
 {
-	const struct access *a = design_access(l->d, name);
+	const struct access *a = design_access(l->d, w->name);
 	struct load_names names = { .a = l->a };
 
 	if (a)
 		return a;
 	for (size_t i = 0; i < l->d->access_count; i++)
 		load_names_add(&names, l->d->accesses[i].name);
-	load_unknown(l, p, "unknown-pattern", "access pattern", name, names.list, names.n);
+	load_unknown(l, w->place, "unknown-pattern", "access pattern", w->name, &names);
 	return NULL;
 }
 
 static void resolve_access(struct load *l, const struct load_later *w)
 {
-	(void)find_access(l, w->name, w->place);
+	(void)check_access(l, w);
 }
 
-void load_later_access(struct load *l, struct slice name, struct place p)
-{
-	load_later(l, (struct load_later){ .resolve = resolve_access, .name = name, .place = p });
-}
-
-static void resolve_param(struct load *l, const struct load_later *w)
+static void resolve_parameter(struct load *l, const struct load_later *w)
 {
 	const struct access *a = design_access(l->d, w->of);
-	struct load_scope scope = { .access = a };
-	struct load_names names = { .a = l->a };
-	struct slice name = w->name;
 
-	if (!a || load_each_name(l, &scope, is_it, &name))
-		return;
-	/* a merge hands on what the pattern it runs takes */
-	load_each_name(l, &scope, load_names_add, &names);
-	load_unknown(l, w->place, "unknown-parameter",
-		     arena_printf(l->a, "parameter of '%.*s' called", SLICE_ARG(a->name)).p, w->name, names.list,
-		     names.n);
+	if (a)
+		check_in_scope(l, &(struct load_scope){ .access = a }, "unknown-parameter",
+			       arena_printf(l->a, "parameter of '%.*s' called", SLICE_ARG(a->name)).p, w);
 }
 
-void load_later_param(struct load *l, struct slice name, struct place p, struct slice access)
+static void resolve_access_by(struct load *l, const struct load_later *w)
 {
-	load_later(l, (struct load_later){ .resolve = resolve_param, .name = name, .of = access, .place = p });
-}
-
-static void resolve_pattern_of(struct load *l, const struct load_later *w)
-{
-	const struct access *a = find_access(l, w->name, w->place);
+	const struct access *a = check_access(l, w);
 	const struct entity *e = design_entity(l->d, w->of);
 
 	for (size_t i = 0; a && e && i < a->param_count; i++)
@@ -241,37 +174,40 @@ static void resolve_pattern_of(struct load *l, const struct load_later *w)
 				->repair = SLICE("name the parameter like the attribute whose value it gets");
 }
 
-void load_later_pattern_of(struct load *l, struct slice name, struct place p, struct slice entity)
-{
-	load_later(l, (struct load_later){ .resolve = resolve_pattern_of, .name = name, .of = entity, .place = p });
-}
-
 /* ---- traffic ---- */
 static bool is_verb(const struct entity *e, struct slice word)
 {
-	static const char *const verbs[] = { "create", "read", "update", "delete", "list" };
-
-	for (size_t i = 0; i < 5; i++)
-		if (slice_is(word, verbs[i]))
+	for (size_t i = 0; i < ALLOW_VERBS; i++)
+		if (slice_is(word, allow_verb_names[i]))
 			return true;
-	for (size_t i = 0; i < e->action_count; i++)
-		if (slice_equal(e->actions[i].name, word))
-			return true;
-	return false;
+	return entity_action(e, word) != NULL;
 }
 
 static void resolve_traffic(struct load *l, const struct load_later *w)
 {
-	const struct traffic_rule *t = w->thing;
-	const char *space = memchr(t->pattern.p, ' ', t->pattern.n);
-	size_t n = space ? (size_t)(space - t->pattern.p) : 0;
-	const struct entity *e = n ? design_entity(l->d, slice_make(space + 1, t->pattern.n - n - 1)) : NULL;
+	struct slice verb;
+	const struct entity *e = design_call(l->d, w->name, &verb);
 
-	if (!e || !is_verb(e, slice_make(t->pattern.p, n)))
-		(void)find_access(l, t->pattern, t->place);
+	if (!e || !is_verb(e, verb))
+		(void)check_access(l, w);
 }
 
-void load_later_traffic(struct load *l, const struct traffic_rule *t)
+void load_later_name(struct load *l, enum load_name kind, struct slice name, struct place p, struct slice of)
 {
-	load_later(l, (struct load_later){ .resolve = resolve_traffic, .thing = t });
+	static void (*const resolvers[NAMES_OF])(struct load *, const struct load_later *) = {
+		[NAME_ENTITY] = resolve_entity,
+		[NAME_ATTRIBUTE] = resolve_attribute,
+		[NAME_ACCESS] = resolve_access,
+		[NAME_ACCESS_BY] = resolve_access_by,
+		[NAME_PARAMETER] = resolve_parameter,
+		[NAME_ROW_ATTRIBUTE] = resolve_row_attribute,
+		[NAME_ITEM_ATTRIBUTE] = resolve_row_attribute,
+		[NAME_ROW_ACTION] = resolve_row_action,
+		[NAME_WHERE] = resolve_where,
+		[NAME_INDEX] = resolve_index,
+		[NAME_PROJECTED] = resolve_projected,
+		[NAME_TRAFFIC] = resolve_traffic,
+	};
+
+	load_later(l, (struct load_later){ .resolve = resolvers[kind], .name = name, .of = of, .place = p });
 }

@@ -1,7 +1,6 @@
-/* The last turn: every name gets its number, and is put where it is used.
+/* The last step: numbers every name and stores it where it is used.
  *
- * What was read as a term or a template was noted then; everything else is found by going through the design. Both are the
- * loader's own until design_load() returns, and so may be written to here.
+ * Terms and templates were noted when they were read; everything else is found by walking the design.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/map.h"
 #include "design/load/load.h"
@@ -12,8 +11,6 @@ struct load_named {
 	const struct term *term; /* or */
 	const struct template *template;
 };
-
-#define OURS(type, x) ((type *)(uintptr_t)(x))
 
 static void note(struct load *l, struct load_named what)
 {
@@ -133,10 +130,8 @@ static void visit_key(struct naming *x, const struct key_attr *k, bool of_table)
 
 static void visit_schema(struct naming *x, const struct key_schema *k, bool of_table)
 {
-	for (size_t i = 0; i < k->hash_count; i++)
-		visit_key(x, &k->hash[i], of_table);
-	for (size_t i = 0; i < k->range_count; i++)
-		visit_key(x, &k->range[i], of_table);
+	for (size_t i = 0; i < key_attr_count(k); i++)
+		visit_key(x, key_attr_at(k, i), of_table);
 }
 
 static void visit_reference(struct naming *x, const struct reference *r)
@@ -229,7 +224,7 @@ static void visit_design(struct naming *x, struct design *d)
 		visit_processor(x, OURS(struct processor, &d->processors[i]));
 }
 
-/* The table's before those of the indexes alone. */
+/* The table's keys come before those of indexes only. */
 static void list_keys(struct naming *x, struct design *d)
 {
 	const struct name **list = arena_array(x->load->a, const struct name *, x->names->n);

@@ -1,12 +1,14 @@
-/* Nodes of the tree as what they should be: maps by their words, lists, texts, numbers; and saying
- * so when not. SPDX-License-Identifier: Apache-2.0 */
+/* Reads nodes of the tree as what they should be (maps by their words, lists, texts, numbers) and reports those that
+ * are not.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include <inttypes.h>
 #include <stdarg.h>
 
+#include "base/grow.h"
 #include "design/load/load.h"
 
 #define SHOWN_MOST 60 /* bytes of an offending text in a message */
-#define KNOWN_MOST 12 /* words that are listed when none is near */
+#define KNOWN_MOST 12 /* words listed when none is near */
 
 struct finding *load_error(struct load *l, struct place p, const char *rule, const char *fmt, ...)
 {
@@ -22,19 +24,35 @@ struct finding *load_error(struct load *l, struct place p, const char *rule, con
 	return f;
 }
 
-static void suggest(struct load *l, struct finding *f, struct slice name, const struct slice *known, size_t count)
+void load_subject(struct load *l, const char *kind, struct slice name)
 {
-	struct slice meant = suggest_slice(name, known, count);
+	l->subject = arena_printf(l->a, "%s%s%.*s", kind, name.n ? " " : "", SLICE_ARG(name));
+}
+
+bool load_names_add(void *ctx, struct slice name)
+{
+	struct load_names *names = ctx;
+	struct slice *list = OURS(struct slice, names->list);
+
+	GROW_IN(names->a, list, names->n, names->room, 32);
+	list[names->n++] = name;
+	names->list = list;
+	return false;
+}
+
+static void suggest(struct load *l, struct finding *f, struct slice name, const struct load_names *known)
+{
+	struct slice meant = suggest_slice(name, known->list, known->n);
 	struct buf b;
 
 	if (meant.n) {
 		f->repair = arena_printf(l->a, "did you mean '%.*s'?", SLICE_ARG(meant));
-	} else if (count && count <= KNOWN_MOST) {
+	} else if (known->n && known->n <= KNOWN_MOST) {
 		buf_init(&b, l->a);
 		buf_lit(&b, "known: ");
-		for (size_t i = 0; i < count; i++) {
+		for (size_t i = 0; i < known->n; i++) {
 			buf_str(&b, i ? ", " : "");
-			buf_put(&b, known[i]);
+			buf_put(&b, known->list[i]);
 		}
 		f->repair = buf_slice(&b);
 	}
@@ -45,17 +63,26 @@ static int shown(struct slice s)
 	size_t n = s.n < SHOWN_MOST ? s.n : SHOWN_MOST;
 
 	while (n < s.n && n > 0 && ((unsigned char)s.p[n] & 0xc0) == 0x80)
-		n--; /* not in the middle of a character */
+		n--; /* do not cut a character in two */
 	return (int)n;
 }
 
 struct finding *load_unknown(struct load *l, struct place p, const char *rule, const char *what, struct slice name,
-			     const struct slice *known, size_t count)
+			     const struct load_names *known)
 {
 	struct finding *f = load_error(l, p, rule, "there is no %s '%.*s'", what, shown(name), name.p);
 
-	suggest(l, f, name, known, count);
+	suggest(l, f, name, known);
 	return f;
+}
+
+size_t load_choice(struct load *l, struct slice text, struct place p, const char *what, const struct load_names *names)
+{
+	for (size_t i = 0; i < names->n; i++)
+		if (slice_equal(text, names->list[i]))
+			return i;
+	load_unknown(l, p, "unknown-word", what, text, names);
+	return names->n;
 }
 
 void load_expected(struct load *l, const struct yaml *y, const char *expected)
@@ -70,56 +97,6 @@ void load_expected(struct load *l, const struct yaml *y, const char *expected)
 }
 
 /* ---- maps ---- */
-static const struct load_word *find_word(const struct load_word *words, struct slice name)
-{
-	for (; words->name; words++)
-		if (slice_is(name, words->name))
-			return words;
-	return NULL;
-}
-
-static void unknown_word(struct load *l, const struct yaml *key, const char *what, const struct load_word *words)
-{
-	struct slice *known;
-	size_t n = 0;
-
-	while (words[n].name)
-		n++;
-	known = arena_array(l->a, struct slice, n + 1);
-	for (size_t i = 0; i < n; i++)
-		known[i] = slice_str(words[i].name);
-	suggest(l,
-		load_error(l, key->place, "unknown-word", "there is no word '%.*s' in %s", shown(key->text),
-			   key->text.p, what),
-		key->text, known, n);
-}
-
-void load_words(struct load *l, const struct yaml *map, const char *what, const struct load_word *words, void *into,
-		bool (*other)(struct load *l, void *into, const struct yaml_entry *e))
-{
-	const char *expected = arena_printf(l->a, "a map of the words of %s", what).p;
-	const struct yaml_entry *entries;
-	size_t n;
-
-	entries = load_map(l, map, expected, &n);
-	for (const struct load_word *w = words; w->name; w++) {
-		const struct yaml_entry *first = NULL;
-
-		for (size_t i = 0; i < n; i++) {
-			if (!slice_is(entries[i].key.text, w->name))
-				continue;
-			if (first) /* one of them without a colon, else YAML would have said so */
-				load_error(l, entries[i].key.place, "duplicate-key", "'%s' stands here twice", w->name);
-			else
-				w->read(l, into, &entries[i].value);
-			first = &entries[i];
-		}
-	}
-	for (size_t i = 0; i < n; i++)
-		if (!find_word(words, entries[i].key.text) && (!other || !other(l, into, &entries[i])))
-			unknown_word(l, &entries[i].key, what, words);
-}
-
 const struct yaml_entry *load_map(struct load *l, const struct yaml *y, const char *expected, size_t *count)
 {
 	*count = 0;
@@ -153,29 +130,6 @@ struct slice load_text(struct load *l, const struct yaml *y, const char *expecte
 	return load_is_scalar(l, y, expected) ? y->text : SLICE("");
 }
 
-bool load_bool(struct load *l, const struct yaml *y)
-{
-	if (y->kind == YAML_SCALAR && (slice_is(y->text, "true") || slice_is(y->text, "false")))
-		return slice_is(y->text, "true");
-	load_expected(l, y, "true or false");
-	return false;
-}
-
-int64_t load_integer(struct load *l, const struct yaml *y, int64_t least, int64_t most, const char *expected)
-{
-	int64_t v;
-
-	if (y->kind == YAML_SCALAR && span_integer(load_whole(y), &v)) {
-		if (v >= least && v <= most)
-			return v;
-		load_error(l, y->place, "out-of-range", "expected %s from %" PRId64 " to %" PRId64 ", not %" PRId64,
-			   expected, least, most, v);
-		return least;
-	}
-	load_expected(l, y, expected);
-	return least;
-}
-
 size_t load_texts(struct load *l, const struct yaml *y, const char *expected, const struct slice **out)
 {
 	size_t count, n = 0;
@@ -192,4 +146,155 @@ size_t load_texts(struct load *l, const struct yaml *y, const char *expected, co
 const struct term *load_term(struct load *l, const struct yaml *y, const struct load_scope *scope)
 {
 	return load_is_scalar(l, y, "a term") ? load_span_term(l, load_whole(y), scope) : NULL;
+}
+
+static bool read_bool(struct load *l, const struct yaml *y)
+{
+	if (y->kind == YAML_SCALAR && (slice_is(y->text, "true") || slice_is(y->text, "false")))
+		return slice_is(y->text, "true");
+	load_expected(l, y, "true or false");
+	return false;
+}
+
+static int64_t read_integer(struct load *l, const struct yaml *y, int64_t most, const char *expected)
+{
+	int64_t v;
+
+	if (y->kind == YAML_SCALAR && span_integer(load_whole(y), &v)) {
+		if (v >= 1 && v <= most)
+			return v;
+		load_error(l, y->place, "out-of-range", "expected %s from 1 to %" PRId64 ", not %" PRId64, expected,
+			   most, v);
+		return 1;
+	}
+	load_expected(l, y, expected);
+	return 1;
+}
+
+/* 30 s, 5 minutes */
+static int64_t read_duration(struct load *l, const struct yaml *y)
+{
+	static const struct {
+		const char *names[5];
+		int64_t seconds;
+	} units[] = {
+		{ { "s", "second", "seconds", "sec" }, 1 },
+		{ { "min", "minute", "minutes", "m" }, 60 },
+		{ { "h", "hour", "hours" }, 3600 },
+		{ { "day", "days", "d" }, 86400 },
+	};
+	const char *expected = "a time, as in 30 s, 5 min, 1 h or 1 day";
+	struct load_span s, number;
+	int64_t n;
+
+	if (!load_is_scalar(l, y, expected))
+		return 0;
+	s = load_whole(y);
+	span_split(&s, ' ', &number);
+	if (span_integer(number, &n) && n > 0 && n <= 1000000)
+		for (size_t i = 0; i < LENGTH(units); i++)
+			for (size_t k = 0; units[i].names[k]; k++)
+				if (slice_is(span_text(s), units[i].names[k]))
+					return n * units[i].seconds;
+	load_expected(l, y, expected);
+	return 0;
+}
+
+static struct accepted read_accept(struct load *l, const struct yaml *y)
+{
+	size_t count;
+	const struct yaml_entry *entries = load_map(l, y, "a map of rules and reasons", &count);
+	struct acceptance *list = arena_array(l->a, struct acceptance, count);
+
+	for (size_t i = 0; i < count; i++)
+		list[i] = (struct acceptance){ entries[i].key.text, load_text(l, &entries[i].value, "a reason"),
+					       entries[i].key.place };
+	return (struct accepted){ list, count };
+}
+
+/* ---- maps by their words ---- */
+/* What names are names of: the entity or access pattern being read. */
+static struct slice owner_of_names(const struct load *l, enum load_name names)
+{
+	if (names == NAME_ATTRIBUTE || names == NAME_ACCESS_BY)
+		return l->entity->name;
+	return names == NAME_ROW_ATTRIBUTE || names == NAME_ROW_ACTION ? l->access->name : SLICE("");
+}
+
+/* One text, or each text of a list, is such a name. */
+static void note_names(struct load *l, const struct load_word *w, const struct yaml *y)
+{
+	const struct yaml *items = y->kind == YAML_LIST ? y->items : y;
+	size_t count = y->kind == YAML_LIST ? y->count : 1;
+
+	for (size_t i = 0; i < count; i++)
+		if (items[i].kind == YAML_SCALAR && (w->type == WORD_TEXTS || items[i].text.n))
+			load_later_name(l, w->names, items[i].text, items[i].place, owner_of_names(l, w->names));
+}
+
+static void read_word(struct load *l, const struct load_word *w, void *into, const struct yaml *y)
+{
+	void *at = (char *)into + w->at;
+
+	switch (w->type) {
+	case WORD_OWN: w->read(l, into, y); break;
+	case WORD_TEXT: *(struct slice *)at = load_text(l, y, w->expected); break;
+	case WORD_TEXTS: *(size_t *)((char *)into + w->count_at) = load_texts(l, y, w->expected, at); break;
+	case WORD_BOOL: *(bool *)at = read_bool(l, y); break;
+	case WORD_INTEGER: *(int64_t *)at = read_integer(l, y, w->most, w->expected); break;
+	case WORD_DURATION: *(int64_t *)at = read_duration(l, y); break;
+	case WORD_TERM:
+		*(const struct term **)at =
+			load_term(l, y, l->access ? load_access_scope(l, l->access, true) : load_scope_of(l, l->entity));
+		break;
+	case WORD_ACCEPT: *(struct accepted *)at = read_accept(l, y); break;
+	}
+	if (w->names)
+		note_names(l, w, y);
+}
+
+static void unknown_word(struct load *l, const struct yaml *key, const char *what, const struct load_word *words)
+{
+	struct load_names known = { .a = l->a };
+
+	for (; words->name; words++)
+		load_names_add(&known, slice_str(words->name));
+	suggest(l,
+		load_error(l, key->place, "unknown-word", "there is no word '%.*s' in %s", shown(key->text),
+			   key->text.p, what),
+		key->text, &known);
+}
+
+static bool is_word(const struct load_word *words, struct slice name)
+{
+	for (; words->name; words++)
+		if (slice_is(name, words->name))
+			return true;
+	return false;
+}
+
+bool load_words(struct load *l, const struct yaml *map, const char *what, const struct load_word *words, void *into,
+		bool (*other)(struct load *l, void *into, const struct yaml_entry *e))
+{
+	const char *expected = arena_printf(l->a, "a map of the words of %s", what).p;
+	size_t n, before = findings_errors(l->f);
+	const struct yaml_entry *entries = load_map(l, map, expected, &n);
+
+	for (const struct load_word *w = words; w->name; w++) {
+		const struct yaml_entry *first = NULL;
+
+		for (size_t i = 0; i < n; i++) {
+			if (!slice_is(entries[i].key.text, w->name))
+				continue;
+			if (first) /* one of them has no colon, else YAML would have reported it */
+				load_error(l, entries[i].key.place, "duplicate-key", "'%s' stands here twice", w->name);
+			else
+				read_word(l, w, into, &entries[i].value);
+			first = &entries[i];
+		}
+	}
+	for (size_t i = 0; i < n; i++)
+		if (!is_word(words, entries[i].key.text) && (!other || !other(l, into, &entries[i])))
+			unknown_word(l, &entries[i].key, what, words);
+	return findings_errors(l->f) == before;
 }

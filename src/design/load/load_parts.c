@@ -1,4 +1,4 @@
-/* Parts that several things of a design have: references, requirements, rules, assignments, paths.
+/* Parts that several elements of a design have: references, requirements, rules, assignments, paths.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "design/load/load.h"
 
@@ -11,21 +11,29 @@ struct load_scope *load_scope_of(struct load *l, const struct entity *e)
 	return s;
 }
 
+struct load_scope *load_access_scope(struct load *l, const struct access *a, bool rows)
+{
+	struct load_scope *s = arena_new(l->a, struct load_scope);
+
+	s->access = a;
+	s->rows = rows;
+	s->input = true;
+	return s;
+}
+
 /* ---- other items ---- */
 bool load_reference(struct load *l, struct load_span *s, const struct load_scope *scope, struct reference *out)
 {
 	struct load_span whole = *s, name, args, one;
 	const struct term **terms;
-	size_t most = 1, n = 0;
+	size_t n = 0;
 
 	if (!span_call(s, &name, &args) || !span_is_name(name)) {
 		load_error(l, span_place(l, whole), "wrong-value", "expected an item, as in Post(post_id), not '%.*s'",
 			   SLICE_ARG(span_text(whole)));
 		return false;
 	}
-	for (size_t i = 0; i < args.n; i++)
-		most += args.y->text.p[args.from + i] == ',';
-	terms = arena_array(l->a, const struct term *, most);
+	terms = arena_array(l->a, const struct term *, span_parts(args, ','));
 	while (args.n) {
 		bool more = span_split(&args, ',', &one);
 
@@ -42,17 +50,38 @@ bool load_reference(struct load *l, struct load_span *s, const struct load_scope
 	return true;
 }
 
-struct load_tail load_reference_tail(struct load *l, struct load_span s, const struct load_scope *scope,
-				     struct slice entity, bool may_count)
+bool load_item(struct load *l, const struct yaml *y, const char *expected, const struct load_scope *scope,
+	       struct reference *out)
+{
+	struct load_span s;
+
+	if (!load_is_scalar(l, y, expected))
+		return false;
+	s = load_whole(y);
+	if (!load_reference(l, &s, scope, out))
+		return false;
+	if (s.n)
+		load_error(l, span_place(l, s), "unknown-word", "expected nothing after the item, not '%.*s'",
+			   SLICE_ARG(span_text(s)));
+	return true;
+}
+
+/* What may follow an item: [by t] [when t] [if t], in any order; `if` is about the item. */
+struct tail {
+	const struct term *by, *when, *if_;
+};
+
+static struct tail read_tail(struct load *l, struct load_span s, const struct load_scope *scope, struct slice entity,
+			     bool may_count)
 {
 	static const char *const words[] = { "by", "when", "if" };
 	struct load_span parts[3] = { 0 }, rest = s, head;
 	struct load_scope *target = arena_new(l->a, struct load_scope);
-	struct load_tail tail = { 0 };
+	struct tail tail = { 0 };
 
 	target->target = entity;
 	target->input = true;
-	for (int i = 0; i < 3; i++) { /* each ends where another begins */
+	for (int i = 0; i < 3; i++) { /* each ends where the next begins */
 		struct load_span after = rest, end;
 
 		if (!span_split_word(&after, words[i], &head))
@@ -79,18 +108,42 @@ struct load_tail load_reference_tail(struct load *l, struct load_span s, const s
 	return tail;
 }
 
+bool load_count(struct load *l, const struct yaml *y, const struct load_scope *scope, struct count_rule *out)
+{
+	struct load_span s, attribute;
+	struct tail tail;
+
+	if (!load_is_scalar(l, y, "a count, as in User(author_id).posts_count"))
+		return false;
+	s = load_whole(y);
+	if (!load_reference(l, &s, scope, &out->target))
+		return false;
+	if (!span_take(&s, ".")) {
+		load_error(l, y->place, "wrong-value", "expected the counter, as in User(author_id).posts_count");
+		return false;
+	}
+	span_split(&s, ' ', &attribute);
+	out->attribute = span_text(attribute);
+	load_later_name(l, NAME_ATTRIBUTE, out->attribute, span_place(l, attribute), out->target.entity);
+	tail = read_tail(l, s, scope, out->target.entity, true);
+	out->by = tail.by;
+	out->when = tail.when;
+	out->if_ = tail.if_;
+	return true;
+}
+
 static bool read_requirement(struct load *l, const struct yaml *y, const struct load_scope *scope,
 			     struct slice sentence, struct requirement *out)
 {
 	struct load_span s;
-	struct load_tail tail;
+	struct tail tail;
 
 	if (!load_is_scalar(l, y, "an item that must exist, as in Category(category)"))
 		return false;
 	s = load_whole(y);
 	if (!load_reference(l, &s, scope, &out->target))
 		return false;
-	tail = load_reference_tail(l, s, scope, out->target.entity, false);
+	tail = read_tail(l, s, scope, out->target.entity, false);
 	out->when = tail.when;
 	out->if_ = tail.if_;
 	out->sentence = sentence;
@@ -131,6 +184,17 @@ size_t load_requirements(struct load *l, const struct yaml *y, const struct load
 }
 
 /* ---- attribute: template ---- */
+bool load_rule(struct load *l, const struct yaml_entry *e, const struct load_scope *scope, struct key_rule *out)
+{
+	const struct yaml *v = &e->value;
+
+	if (!load_is_scalar(l, v, "a template, as in USER#<user_id>"))
+		return false;
+	*out = (struct key_rule){ .attribute = e->key.text, .place = e->key.place };
+	out->template = load_span_template(l, (struct load_span){ v, 0, v->text.n }, scope);
+	return out->template != NULL;
+}
+
 size_t load_rules(struct load *l, const struct yaml *y, const char *expected, const struct load_scope *scope,
 		  const struct key_rule **out)
 {
@@ -138,15 +202,8 @@ size_t load_rules(struct load *l, const struct yaml *y, const char *expected, co
 	const struct yaml_entry *entries = load_map(l, y, expected, &count);
 	struct key_rule *rules = arena_array(l->a, struct key_rule, count);
 
-	for (size_t i = 0; i < count; i++) {
-		const struct yaml *v = &entries[i].value;
-
-		if (!load_is_scalar(l, v, "a template, as in USER#<user_id>"))
-			continue;
-		rules[n] = (struct key_rule){ .attribute = entries[i].key.text, .place = entries[i].key.place };
-		rules[n].template = load_span_template(l, (struct load_span){ v, 0, v->text.n }, scope);
-		n += rules[n].template != NULL;
-	}
+	for (size_t i = 0; i < count; i++)
+		n += load_rule(l, &entries[i], scope, &rules[n]);
 	*out = rules;
 	return n;
 }
@@ -199,24 +256,19 @@ static bool is_placeholder(struct load_span *s)
 	return true;
 }
 
-/* A choice that stands for itself. */
-static bool is_choice(const struct attribute *a, struct slice word)
+bool load_is_choice(const struct attribute *a, struct slice word)
 {
-	for (size_t i = 0; a && i < a->choice_count; i++)
-		if (slice_equal(a->choices[i], word))
-			return true;
-	return false;
+	return a && slice_among(a->choices, a->choice_count, word);
 }
 
-static void check_choice(struct load *l, const struct attribute *a, struct slice word, struct place p)
+void load_check_choice(struct load *l, const struct attribute *a, struct slice word, struct place p)
 {
-	if (a && a->type == ATTR_ENUM && !is_choice(a, word))
+	if (a && a->type == ATTR_ENUM && !load_is_choice(a, word))
 		load_unknown(l, p, "unknown-choice", arena_printf(l->a, "choice of %.*s called", SLICE_ARG(a->name)).p,
-			     word, a->choices, a->choice_count);
+			     word, &(struct load_names){ .list = a->choices, .n = a->choice_count });
 }
 
-/* In { } a term with a comma needs YAML's quotes: 'min(a, b)'. Other texts in quotes stand for
- * themselves: '[deleted]'. */
+/* In { } a term with a comma needs YAML's quotes: 'min(a, b)'. Other texts in quotes are literals: '[deleted]'. */
 static bool is_quoted_term(struct load *l, const struct yaml *y)
 {
 	struct findings unheard;
@@ -238,14 +290,14 @@ static const struct term *assigned(struct load *l, const struct yaml *y, const s
 		return literal_list(l, y);
 	if (!load_is_scalar(l, y, "a term"))
 		return NULL;
-	if (is_choice(a, y->text) || (y->quoted && !is_quoted_term(l, y))) {
-		check_choice(l, a, y->text, y->place);
+	if (load_is_choice(a, y->text) || (y->quoted && !is_quoted_term(l, y))) {
+		load_check_choice(l, a, y->text, y->place);
 		return load_literal(l, y->text, y->place);
 	}
 	s = load_whole(y);
 	if (a && a->type == ATTR_ENUM && span_is_name(s) && !slice_is(y->text, "null") &&
 	    !(scope->entity && load_entity_has(scope->entity, y->text))) {
-		check_choice(l, a, y->text, y->place);
+		load_check_choice(l, a, y->text, y->place);
 		return NULL;
 	}
 	is_placeholder(&s);
@@ -266,35 +318,31 @@ size_t load_assignments(struct load *l, const struct yaml *y, const struct load_
 		list[n] = (struct assignment){ .attribute = key->text, .place = key->place };
 		list[n].term = assigned(l, &entries[i].value, scope, e ? entity_attribute(e, key->text) : NULL);
 		if (target.n)
-			load_later_attribute(l, key->text, key->place, target);
+			load_later_name(l, NAME_ATTRIBUTE, key->text, key->place, target);
 		n += list[n].term != NULL;
 	}
 	*out = list;
 	return n;
 }
 
-bool load_pattern_call(struct load *l, struct load_span s, const struct load_scope *scope, struct slice *pattern,
-		       const struct assignment **with, size_t *count)
+bool load_pattern_call(struct load *l, struct load_span s, const struct load_scope *scope, struct load_call *out)
 {
 	struct load_span whole = s, name, args, one, parameter;
 	struct assignment *list;
-	size_t most = 1, n = 0;
+	size_t n = 0;
 
 	if (!span_call(&s, &name, &args) || s.n) {
 		if (s.n || memchr(span_text(whole).p, '(', whole.n)) {
 			load_error(l, span_place(l, whole), "wrong-value",
-				   "expected a pattern and its parameters: followers(user_id = "
-				   "author_id)");
+				   "expected a pattern and its parameters: followers(user_id = author_id)");
 			return false;
 		}
 		name = whole;
 		args = span_cut(whole, whole.n, 0);
 	}
-	*pattern = span_text(name);
-	load_later_access(l, *pattern, span_place(l, name));
-	for (size_t i = 0; i < args.n; i++)
-		most += args.y->text.p[args.from + i] == ',';
-	list = arena_array(l->a, struct assignment, most);
+	out->pattern = span_text(name);
+	load_later_name(l, NAME_ACCESS, out->pattern, span_place(l, name), SLICE(""));
+	list = arena_array(l->a, struct assignment, span_parts(args, ','));
 	while (args.n) {
 		span_split(&args, ',', &one);
 		if (!span_split(&one, '=', &parameter) || !span_is_name(parameter)) {
@@ -304,90 +352,57 @@ bool load_pattern_call(struct load *l, struct load_span s, const struct load_sco
 		}
 		list[n] = (struct assignment){ .attribute = span_text(parameter), .place = span_place(l, parameter) };
 		list[n].term = load_span_term(l, one, scope);
-		load_later_param(l, list[n].attribute, list[n].place, *pattern);
+		load_later_name(l, NAME_PARAMETER, list[n].attribute, list[n].place, out->pattern);
 		n += list[n].term != NULL;
 	}
-	*with = list;
-	*count = n;
+	out->with = list;
+	out->with_count = n;
 	return true;
 }
 
-void load_accept(struct load *l, struct accepted *out, const struct yaml *y)
+bool load_loop(struct load *l, const struct yaml *y, const char *expected, struct slice *variable,
+	       struct load_span *over)
 {
-	size_t count;
-	const struct yaml_entry *entries = load_map(l, y, "a map of rules and reasons", &count);
-	struct acceptance *list = arena_array(l->a, struct acceptance, count);
-
-	for (size_t i = 0; i < count; i++)
-		list[i] = (struct acceptance){ entries[i].key.text, load_text(l, &entries[i].value, "a reason"),
-					       entries[i].key.place };
-	*out = (struct accepted){ list, count };
-}
-
-int64_t load_duration(struct load *l, const struct yaml *y)
-{
-	static const struct {
-		const char *names[5];
-		int64_t seconds;
-	} units[] = {
-		{ { "s", "second", "seconds", "sec" }, 1 },
-		{ { "min", "minute", "minutes", "m" }, 60 },
-		{ { "h", "hour", "hours" }, 3600 },
-		{ { "day", "days", "d" }, 86400 },
-	};
-	const char *expected = "a time, as in 30 s, 5 min, 1 h or 1 day";
-	struct load_span s, number;
-	int64_t n;
+	struct load_span name;
 
 	if (!load_is_scalar(l, y, expected))
-		return 0;
-	s = load_whole(y);
-	span_split(&s, ' ', &number);
-	if (span_integer(number, &n) && n > 0 && n <= 1000000)
-		for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++)
-			for (size_t k = 0; units[i].names[k]; k++)
-				if (slice_is(span_text(s), units[i].names[k]))
-					return n * units[i].seconds;
-	load_expected(l, y, expected);
-	return 0;
+		return false;
+	*over = load_whole(y);
+	if (!span_split_word(over, "in", &name) || !span_is_name(name) || !over->n) {
+		load_expected(l, y, expected);
+		return false;
+	}
+	*variable = span_text(name);
+	return true;
 }
 
 /* ---- paths ---- */
-static bool is_known(const struct slice *list, size_t n, struct slice s)
+struct load_path load_path(struct load *l, const struct yaml *y, const struct load_scope *scope)
 {
-	for (size_t i = 0; i < n; i++)
-		if (slice_equal(list[i], s))
-			return true;
-	return false;
-}
+	struct load_path path = { .text = load_text(l, y, "a path, as in /posts/<post_id>") };
+	struct slice t = path.text, *names;
 
-void load_path(struct load *l, const struct yaml *y, const struct load_scope *scope, struct slice *path,
-	       const struct template **template, const struct slice **params, size_t *count)
-{
-	struct slice *names;
-
-	*path = load_text(l, y, "a path, as in /posts/<post_id>");
-	if (!path->n)
-		return;
-	if (path->p[0] != '/' || memchr(path->p, '?', path->n) || memchr(path->p, ' ', path->n))
+	if (!t.n)
+		return path;
+	if (t.p[0] != '/' || memchr(t.p, '?', t.n) || memchr(t.p, ' ', t.n))
 		load_error(l, y->place, "bad-path", "a path begins with '/' and has neither spaces nor '?'");
-	*template = load_span_template(l, (struct load_span){ y, 0, y->text.n }, scope);
-	if (!*template)
-		return;
-	names = arena_array(l->a, struct slice, (*template)->part_count);
-	*params = names;
-	*count = 0;
-	for (size_t i = 0; i < (*template)->part_count; i++) {
-		const struct template_part *part = &(*template)->parts[i];
+	path.template = load_span_template(l, (struct load_span){ y, 0, y->text.n }, scope);
+	if (!path.template)
+		return path;
+	names = arena_array(l->a, struct slice, path.template->part_count);
+	path.params = names;
+	for (size_t i = 0; i < path.template->part_count; i++) {
+		const struct template_part *part = &path.template->parts[i];
 
 		if (!part->names)
 			continue;
 		if (part->name_count != 1 || part->format != FORMAT_PLAIN)
 			load_error(l, y->place, "bad-path", "a placeholder of a path is a plain name");
-		else if (is_known(names, *count, part->names[0]))
+		else if (slice_among(names, path.count, part->names[0]))
 			load_error(l, y->place, "bad-path", "'<%.*s>' stands in the path twice",
 				   SLICE_ARG(part->names[0]));
 		else
-			names[(*count)++] = part->names[0];
+			names[path.count++] = part->names[0];
 	}
+	return path;
 }

@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "design/load/load.h"
 
-/* The item, before and after; `let`; the loop's variable. */
+/* The item before and after, `let`, and the variable of the loop. */
 static struct load_scope *scope_of(struct load *l, const struct processor *p)
 {
 	struct load_scope *s = load_scope_of(l, design_entity(l->d, p->entity));
@@ -30,37 +30,27 @@ static void read_on(struct load *l, void *into, const struct yaml *y)
 		return;
 	}
 	p->entity = span_text(name);
-	load_later_entity(l, p->entity, span_place(l, name));
+	load_later_name(l, NAME_ENTITY, p->entity, span_place(l, name), SLICE(""));
 	while (more) {
-		size_t i = 0;
-
 		more = span_split(&s, ',', &one);
-		while (i < 3 && !slice_equal(span_text(one), names[i]))
-			i++;
-		if (i < 3)
-			p->events |= 1 << i;
-		else
-			load_unknown(l, span_place(l, one), "unknown-word", "event", span_text(one), names, 3);
+		p->events |= 1 << load_choice(l, span_text(one), span_place(l, one), "event", &NAMES(names));
 	}
 }
 
 static void read_each(struct load *l, void *into, const struct yaml *y)
 {
-	const char *expected = "a loop over a pattern, as in follower in followers(user_id = author_id)";
 	struct processor *p = into;
 	struct load_scope *scope = scope_of(l, p);
-	struct load_span s, variable;
+	struct load_call call;
+	struct load_span s;
 
-	if (!load_is_scalar(l, y, expected))
+	if (!load_loop(l, y, "a loop over a pattern, as in follower in followers(user_id = author_id)",
+		       &p->each_variable, &s) ||
+	    !load_pattern_call(l, s, scope, &call))
 		return;
-	s = load_whole(y);
-	if (!span_split_word(&s, "in", &variable) || !span_is_name(variable) || !s.n) {
-		load_expected(l, y, expected);
-		return;
-	}
-	scope->variable = SLICE("");
-	p->each_variable = span_text(variable);
-	(void)!load_pattern_call(l, s, scope, &p->each_pattern, &p->each_with, &p->each_with_count);
+	p->each_pattern = call.pattern;
+	p->each_with = call.with;
+	p->each_with_count = call.with_count;
 }
 
 /* ---- effects ---- */
@@ -71,78 +61,49 @@ static void read_put(struct load *l, void *into, const struct yaml *y)
 	p->effect = EFFECT_PUT;
 	p->target = load_text(l, y, "the name of an entity");
 	if (p->target.n)
-		load_later_entity(l, p->target, y->place);
+		load_later_name(l, NAME_ENTITY, p->target, y->place, SLICE(""));
 }
 
-static bool read_target(struct load *l, struct processor *p, const struct yaml *y, struct load_span *rest)
+static void read_target(struct load *l, struct processor *p, const struct yaml *y, enum effect_kind effect)
 {
-	if (!load_is_scalar(l, y, "an item, as in FeedEntry(user_id, post_id)"))
-		return false;
-	*rest = load_whole(y);
-	if (!load_reference(l, rest, scope_of(l, p), &p->target_ref))
-		return false;
-	p->target = p->target_ref.entity;
-	return true;
-}
-
-static void nothing_after(struct load *l, struct load_span s)
-{
-	if (s.n)
-		load_error(l, span_place(l, s), "unknown-word", "expected nothing after the item, not '%.*s'",
-			   SLICE_ARG(span_text(s)));
+	p->effect = effect;
+	if (load_item(l, y, "an item, as in FeedEntry(user_id, post_id)", scope_of(l, p), &p->target_ref))
+		p->target = p->target_ref.entity;
 }
 
 static void read_update(struct load *l, void *into, const struct yaml *y)
 {
-	struct processor *p = into;
-	struct load_span rest;
-
-	p->effect = EFFECT_UPDATE;
-	if (read_target(l, p, y, &rest))
-		nothing_after(l, rest);
+	read_target(l, into, y, EFFECT_UPDATE);
 }
 
 static void read_delete(struct load *l, void *into, const struct yaml *y)
 {
-	struct processor *p = into;
-	struct load_span rest;
-
-	p->effect = EFFECT_DELETE;
-	if (read_target(l, p, y, &rest))
-		nothing_after(l, rest);
+	read_target(l, into, y, EFFECT_DELETE);
 }
 
 static void read_count(struct load *l, void *into, const struct yaml *y)
 {
 	struct processor *p = into;
-	struct load_span rest, attribute;
-	struct load_tail tail;
+	struct count_rule *c = arena_new(l->a, struct count_rule); /* the second pass looks at its target */
 
 	p->effect = EFFECT_COUNT;
-	if (!read_target(l, p, y, &rest))
+	if (!load_count(l, y, scope_of(l, p), c))
 		return;
-	if (!span_take(&rest, ".")) {
-		load_error(l, y->place, "wrong-value", "expected the counter, as in Metric(date).value by 1");
-		return;
-	}
-	span_split(&rest, ' ', &attribute);
-	p->target_attribute = span_text(attribute);
-	load_later_attribute(l, p->target_attribute, span_place(l, attribute), p->target);
-	tail = load_reference_tail(l, rest, scope_of(l, p), p->target, true);
-	p->by = tail.by;
-	if (tail.when || tail.if_)
-		load_error(l, span_place(l, rest), "wrong-clause", "conditions stand in 'when' of the processor");
+	p->target_ref = c->target;
+	p->target = c->target.entity;
+	p->target_attribute = c->attribute;
+	p->by = c->by;
+	if (c->when || c->if_)
+		load_error(l, c->when ? c->when->place : c->if_->place, "wrong-clause",
+			   "conditions stand in 'when' of the processor");
 }
 
-static void read_send_to(struct load *l, void *into, const struct yaml *y)
+static void read_opensearch(struct load *l, void *into, const struct yaml *y)
 {
-	((struct processor *)into)->send_url = load_text(l, y, "an address, as in https://…");
-}
+	struct processor *p = into;
 
-static void read_send_opensearch(struct load *l, void *into, const struct yaml *y)
-{
-	((struct processor *)into)->send_opensearch = true;
-	read_send_to(l, into, y);
+	p->send_opensearch = true;
+	p->send_url = load_text(l, y, "an address, as in https://…");
 }
 
 #define SECRET_LEAST 16
@@ -157,13 +118,13 @@ static void read_send_secret(struct load *l, void *into, const struct yaml *y)
 }
 
 static const struct load_word send_words[] = {
-	{ "to", read_send_to },
-	{ "opensearch", read_send_opensearch },
-	{ "secret", read_send_secret },
+	{ "to", WORD_TEXT, AT(processor, send_url), "an address, as in https://…" },
+	{ "opensearch", .read = read_opensearch },
+	{ "secret", .read = read_send_secret },
 	{ 0 },
 };
 
-/* One of the two, and a secret only where something is signed. */
+/* Either `to` or `opensearch`, and a secret only where something is signed. */
 static void check_send(struct load *l, const struct yaml *y)
 {
 	bool to = false, opensearch = false, secret = false;
@@ -183,11 +144,9 @@ static void check_send(struct load *l, const struct yaml *y)
 static void read_send(struct load *l, void *into, const struct yaml *y)
 {
 	struct processor *p = into;
-	size_t before = findings_errors(l->f);
 
 	p->effect = EFFECT_SEND;
-	load_words(l, y, "'send'", send_words, p, NULL);
-	if (y->kind == YAML_MAP && findings_errors(l->f) == before)
+	if (load_words(l, y, "'send'", send_words, p, NULL))
 		check_send(l, y);
 	if (p->send_url.n && !slice_starts(p->send_url, SLICE("https://")) &&
 	    !slice_starts(p->send_url, SLICE("http://")))
@@ -197,13 +156,18 @@ static void read_send(struct load *l, void *into, const struct yaml *y)
 static void read_remove_all(struct load *l, void *into, const struct yaml *y)
 {
 	struct processor *p = into;
+	struct load_call call;
 
 	p->effect = EFFECT_REMOVE_ALL;
-	if (load_is_scalar(l, y, "a pattern and its parameters: comments of post(post_id = post_id)"))
-		(void)!load_pattern_call(l, load_whole(y), scope_of(l, p), &p->target, &p->with, &p->with_count);
+	if (!load_is_scalar(l, y, "a pattern and its parameters: comments of post(post_id = post_id)") ||
+	    !load_pattern_call(l, load_whole(y), scope_of(l, p), &call))
+		return;
+	p->target = call.pattern;
+	p->with = call.with;
+	p->with_count = call.with_count;
 }
 
-/* ---- the rest ---- */
+/* ---- conditions and values ---- */
 static void read_when(struct load *l, void *into, const struct yaml *y)
 {
 	struct processor *p = into;
@@ -228,25 +192,20 @@ static void read_with(struct load *l, void *into, const struct yaml *y)
 		p->with_count = load_assignments(l, y, scope_of(l, p), p->target, &p->with);
 }
 
-static void read_accept(struct load *l, void *into, const struct yaml *y)
-{
-	load_accept(l, &((struct processor *)into)->accepts, y);
-}
-
 /* Later ones use what earlier ones name. */
 static const struct load_word words[] = {
-	{ "on", read_on },
-	{ "let", read_let },
-	{ "each", read_each },
-	{ "when", read_when },
-	{ "put", read_put },
-	{ "update", read_update },
-	{ "delete", read_delete },
-	{ "count", read_count },
-	{ "send", read_send },
-	{ "remove all", read_remove_all },
-	{ "with", read_with },
-	{ "accept", read_accept },
+	{ "on", .read = read_on },
+	{ "let", .read = read_let },
+	{ "each", .read = read_each },
+	{ "when", .read = read_when },
+	{ "put", .read = read_put },
+	{ "update", .read = read_update },
+	{ "delete", .read = read_delete },
+	{ "count", .read = read_count },
+	{ "send", .read = read_send },
+	{ "remove all", .read = read_remove_all },
+	{ "with", .read = read_with },
+	{ "accept", WORD_ACCEPT, AT(processor, accepts) },
 	{ 0 },
 };
 
@@ -254,7 +213,7 @@ static bool is_effect(struct slice name)
 {
 	static const char *const effects[] = { "put", "update", "delete", "count", "send", "remove all" };
 
-	for (size_t i = 0; i < 6; i++)
+	for (size_t i = 0; i < LENGTH(effects); i++)
 		if (slice_is(name, effects[i]))
 			return true;
 	return false;
@@ -267,15 +226,13 @@ static void check_effects(struct load *l, const struct processor *p, const struc
 	for (size_t i = 0; i < y->count; i++)
 		if (is_effect(y->entries[i].key.text) && ++effects == 2)
 			load_error(l, y->entries[i].key.place, "wrong-clause",
-				   "a processor has one of 'put', 'update', 'delete', 'count', "
-				   "'send' and 'remove all'");
+				   "a processor has one of 'put', 'update', 'delete', 'count', 'send' and 'remove all'");
 	if (p->effect == EFFECT_SEND && effects && (p->each_variable.n || p->with_count))
 		load_error(l, p->place, "wrong-clause",
 			   "what is sent is the change: 'each' and 'with' do not go with 'send'");
 	if (!effects)
 		load_error(l, p->place, "missing-word",
-			   "a processor does something: 'put', 'update', 'delete', 'count', 'send' "
-			   "or 'remove all'");
+			   "a processor does something: 'put', 'update', 'delete', 'count', 'send' or 'remove all'");
 	if (!p->events)
 		load_error(l, p->place, "missing-word", "a processor needs 'on'");
 }
@@ -288,13 +245,10 @@ void load_processors(struct load *l, void *into, const struct yaml *y)
 	struct processor *list = arena_array(l->a, struct processor, count);
 
 	for (size_t i = 0; i < count; i++) {
-		size_t before = findings_errors(l->f);
-
 		list[i].name = entries[i].key.text;
 		list[i].place = entries[i].key.place;
-		l->subject = arena_printf(l->a, "processor %.*s", SLICE_ARG(list[i].name));
-		load_words(l, &entries[i].value, "a processor", words, &list[i], NULL);
-		if (entries[i].value.kind == YAML_MAP && findings_errors(l->f) == before)
+		load_subject(l, "processor", list[i].name);
+		if (load_words(l, &entries[i].value, "a processor", words, &list[i], NULL))
 			check_effects(l, &list[i], &entries[i].value);
 	}
 	d->processors = list;

@@ -1,10 +1,10 @@
-/* References: an attribute that names another item (by requires, counts or a copy) is stored as the identity of that item is. Else
- * `Toys` would be found as `toys` when it is checked, and in no list of it.
+/* References: an attribute that names another item (by requires, counts or a copy) is stored in the form of that item's
+ * identity. Otherwise `Toys` would be checked as `toys`, and would be in no list of `toys`.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "design/load/load.h"
 
-/* The attribute that the argument is as it is, if it is one that clients or the design give as a text. What the caller is called
- * and what follows from elsewhere stay as they are. */
+/* The attribute that the argument is, if its text is given by clients or the design. The caller's name and values that
+ * follow from elsewhere keep their form. */
 static struct attribute *given_text(const struct entity *e, const struct term *arg)
 {
 	const struct attribute *a =
@@ -13,7 +13,7 @@ static struct attribute *given_text(const struct entity *e, const struct term *a
 	if (!a || a->lower || a->the_caller || a->derived || a->copy_entity.n ||
 	    (a->type != ATTR_STRING && a->type != ATTR_TEXT))
 		return NULL;
-	return (struct attribute *)(uintptr_t)a; /* ours, until loading is done */
+	return OURS(struct attribute, a);
 }
 
 static void while_holds(struct load *l, struct attribute *a, const struct term *when)
@@ -31,16 +31,15 @@ static void while_holds(struct load *l, struct attribute *a, const struct term *
 	a->lower_when_count++;
 }
 
-/* Whether something has changed. */
-static bool refer(struct load *l, const struct entity *e, struct slice target, const struct term *const *args,
-		  size_t count, const struct term *when)
+/* Returns whether something changed, as the functions below. */
+static bool refer(struct load *l, const struct entity *e, const struct reference *r, const struct term *when)
 {
-	const struct entity *to = design_entity(l->d, target);
+	const struct entity *to = design_entity(l->d, r->entity);
 	bool changed = false;
 
-	for (size_t i = 0; to && i < count && i < to->param_count; i++) {
+	for (size_t i = 0; to && i < r->arg_count && i < to->param_count; i++) {
 		const struct attribute *identity = entity_attribute(to, to->params[i]);
-		struct attribute *a = given_text(e, args[i]);
+		struct attribute *a = given_text(e, r->args[i]);
 
 		if (!a || !identity || !identity->lower || identity == a)
 			continue;
@@ -59,8 +58,7 @@ static bool refer_required(struct load *l, const struct entity *e, const struct 
 	bool changed = false;
 
 	for (size_t i = 0; i < count; i++)
-		changed |=
-			refer(l, e, list[i].target.entity, list[i].target.args, list[i].target.arg_count, list[i].when);
+		changed |= refer(l, e, &list[i].target, list[i].when);
 	return changed;
 }
 
@@ -69,23 +67,21 @@ static bool refer_entity(struct load *l, const struct entity *e)
 	bool changed = refer_required(l, e, e->requires, e->require_count);
 
 	for (size_t i = 0; i < e->count_count; i++)
-		changed |= refer(l, e, e->counts[i].target.entity, e->counts[i].target.args,
-				 e->counts[i].target.arg_count, e->counts[i].when);
+		changed |= refer(l, e, &e->counts[i].target, e->counts[i].when);
 	for (size_t i = 0; i < e->action_count; i++)
 		changed |= refer_required(l, e, e->actions[i].requires, e->actions[i].require_count);
 	for (size_t i = 0; i < e->attribute_count; i++) {
-		const struct reference *next = e->attributes[i].next;
+		struct reference copied = attribute_source(&e->attributes[i]);
 
-		if (next)
-			changed |= refer(l, e, next->entity, next->args, next->arg_count, NULL);
-		if (e->attributes[i].copy_entity.n)
-			changed |= refer(l, e, e->attributes[i].copy_entity, e->attributes[i].copy_args,
-					 e->attributes[i].copy_arg_count, NULL);
+		if (e->attributes[i].next)
+			changed |= refer(l, e, e->attributes[i].next, NULL);
+		if (copied.entity.n)
+			changed |= refer(l, e, &copied, NULL);
 	}
 	return changed;
 }
 
-/* What refers to something that refers: until nothing changes any more. */
+/* Repeated until nothing changes: an attribute that refers may be an identity itself. */
 void load_refer(struct load *l)
 {
 	bool changed = true;

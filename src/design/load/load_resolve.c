@@ -1,19 +1,14 @@
-/* The second turn for terms, templates and references: every name in them means something.
+/* The second pass over terms, templates and references: checks every name in them.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/map.h"
 #include "design/load/load.h"
 
-static bool is_it(void *ctx, struct slice name)
-{
-	return slice_equal(*(const struct slice *)ctx, name);
-}
-
 /* ---- other items ---- */
 static void check_items(struct load *l, struct slice entity, size_t count, struct place p)
 {
-	const struct entity *e;
+	const struct entity *e = load_check_entity(l, entity, p);
 
-	if (!load_check_entity(l, entity, p, &e) || !e->path_template || e->param_count == count)
+	if (!e || !e->path_template || e->param_count == count)
 		return;
 	load_error(l, p, "wrong-count", "%.*s is addressed by %zu value%s, not by %zu", SLICE_ARG(e->name),
 		   e->param_count, e->param_count == 1 ? "" : "s", count)
@@ -38,13 +33,13 @@ struct visit {
 	const struct load_scope *scope;
 };
 
-/* Whether nothing can be said, because something else is unknown and has been reported. */
+/* Whether nothing can be checked, because something else is unknown and has been reported. */
 static bool is_lost(struct load *l, const struct load_scope *s)
 {
 	return (s->processor && !s->entity) || (s->target.n && !design_entity(l->d, s->target));
 }
 
-/* `alone`: it stands without old, input or a row before it, where `caller` may stand, too. */
+/* `alone`: without old, input or a row before it, where `caller` is possible, too. */
 static struct finding *unknown_name(struct load *l, const struct load_scope *scope, struct slice name, bool alone,
 				    struct place p)
 {
@@ -55,7 +50,7 @@ static struct finding *unknown_name(struct load *l, const struct load_scope *sco
 	if (alone && (scope->entity || scope->access))
 		load_names_add(&names, SLICE("caller"));
 	return load_unknown(l, p, parameter ? "unknown-parameter" : "unknown-attribute",
-			    parameter ? "parameter" : "attribute", name, names.list, names.n);
+			    parameter ? "parameter" : "attribute", name, &names);
 }
 
 /* old.x, input.x, and the rows of a loop. */
@@ -85,23 +80,21 @@ static bool check_prefixed(struct load *l, const struct load_scope *s, const str
 	}
 	if (n < 2)
 		load_error(l, p, "wrong-value", "expected an attribute, as in %.*s.x", SLICE_ARG(names[0]));
-	else if (!load_each_name(l, &inner, is_it, &name))
+	else if (!load_scope_has(l, &inner, name))
 		(void)unknown_name(l, &inner, name, false, p);
 	return true;
 }
 
-/* What was said of a name by itself that is none; NULL: nothing. */
+/* The finding about a name that does not exist; NULL: it exists, or the finding is about something else. */
 static struct finding *check_path(struct load *l, const struct load_scope *s, const struct slice *names, size_t n,
 				  struct place p)
 {
-	struct slice name = names[0];
-
-	if (is_lost(l, s) || check_prefixed(l, s, names, n, p) || load_each_name(l, s, is_it, &name))
+	if (is_lost(l, s) || check_prefixed(l, s, names, n, p) || load_scope_has(l, s, names[0]))
 		return NULL;
-	return unknown_name(l, s, name, true, p);
+	return unknown_name(l, s, names[0], true, p);
 }
 
-/* Where the name in the placeholder that opens at or after *at stands; *at is then behind it. */
+/* The place of the name in the placeholder that opens at or after *at, which moves past it. */
 static struct place placeholder_place(const struct load *l, struct load_span s, size_t *at)
 {
 	struct slice t = span_text(s);
@@ -136,12 +129,7 @@ void load_later_template(struct load *l, const struct template *t, struct load_s
 /* ---- terms ---- */
 static bool is_role(const struct design *d, struct slice name)
 {
-	if (slice_is(name, "user"))
-		return true;
-	for (size_t i = 0; i < d->callers.role_count; i++)
-		if (slice_equal(d->callers.roles[i], name))
-			return true;
-	return false;
+	return slice_is(name, "user") || slice_among(d->callers.roles, d->callers.role_count, name);
 }
 
 static void check_role(struct load *l, const struct term *t)
@@ -154,10 +142,10 @@ static void check_role(struct load *l, const struct term *t)
 	for (size_t i = 0; i < l->d->callers.role_count; i++)
 		if (!slice_is(l->d->callers.roles[i], "user"))
 			load_names_add(&names, l->d->callers.roles[i]);
-	load_unknown(l, t->place, "unknown-role", "role", t->name, names.list, names.n);
+	load_unknown(l, t->place, "unknown-role", "role", t->name, &names);
 }
 
-/* The attribute of the item in question that a path names; NULL: none, or another's. */
+/* The attribute that a path or a fetch names; NULL: none, or unknown. */
 static const struct attribute *attribute_of(struct load *l, const struct load_scope *s, const struct term *t)
 {
 	const struct entity *e = s->entity ? s->entity : s->target.n ? design_entity(l->d, s->target) : NULL;
@@ -179,22 +167,9 @@ static void check_choices(struct load *l, const struct load_scope *s, const stru
 {
 	const struct attribute *a = attribute_of(l, s, t->args[0]);
 
-	if (!a || a->type != ATTR_ENUM)
-		return;
-	for (size_t i = 1; i < t->arg_count; i++) {
-		struct slice word;
-		bool known = false;
-
-		if (t->args[i]->kind != TERM_LITERAL || value_type(t->args[i]->value) != VALUE_S)
-			continue;
-		word = value_bytes(t->args[i]->value);
-		for (size_t k = 0; k < a->choice_count; k++)
-			known = known || slice_equal(a->choices[k], word);
-		if (!known)
-			load_unknown(l, t->args[i]->place, "unknown-choice",
-				     arena_printf(l->a, "choice of %.*s called", SLICE_ARG(a->name)).p, word,
-				     a->choices, a->choice_count);
-	}
+	for (size_t i = 1; i < t->arg_count; i++)
+		if (t->args[i]->kind == TERM_LITERAL && value_type(t->args[i]->value) == VALUE_S)
+			load_check_choice(l, a, value_bytes(t->args[i]->value), t->args[i]->place);
 }
 
 /* status = paid */

@@ -1,12 +1,10 @@
-/* Which names a term, a template or a list may use.
+/* The names a term, a template or a list may use.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "design/load/load.h"
 
 #define MERGE_DEPTH_MAX 8
 
-typedef bool name_fn(void *ctx, struct slice name);
-
-static bool each_of_entity(const struct entity *e, name_fn *fn, void *ctx)
+static bool each_of_entity(const struct entity *e, load_name_fn *fn, void *ctx)
 {
 	for (size_t i = 0; i < e->attribute_count; i++)
 		if (fn(ctx, e->attributes[i].name))
@@ -17,8 +15,8 @@ static bool each_of_entity(const struct entity *e, name_fn *fn, void *ctx)
 	return false;
 }
 
-/* Also what its companions carry. */
-static bool each_of_items(const struct entity *e, name_fn *fn, void *ctx)
+/* Also the attributes of its companions. */
+static bool each_of_items(const struct entity *e, load_name_fn *fn, void *ctx)
 {
 	if (each_of_entity(e, fn, ctx))
 		return true;
@@ -29,9 +27,7 @@ static bool each_of_items(const struct entity *e, name_fn *fn, void *ctx)
 	return false;
 }
 
-typedef bool entity_fn(void *ctx, const struct entity *e);
-
-static bool each_entity(const struct design *d, entity_fn *fn, void *ctx)
+static bool each_entity(const struct design *d, load_entity_fn *fn, void *ctx)
 {
 	for (size_t i = 0; i < d->entity_count; i++)
 		if (fn(ctx, &d->entities[i]))
@@ -39,7 +35,7 @@ static bool each_entity(const struct design *d, entity_fn *fn, void *ctx)
 	return false;
 }
 
-static bool each_of_rows(struct load *l, const struct access *a, int depth, entity_fn *fn, void *ctx)
+static bool each_of_rows(struct load *l, const struct access *a, int depth, load_entity_fn *fn, void *ctx)
 {
 	const struct entity *e = NULL;
 
@@ -59,7 +55,7 @@ static bool each_of_rows(struct load *l, const struct access *a, int depth, enti
 	return false;
 }
 
-bool load_each_row_entity(struct load *l, const struct access *a, bool fetched, entity_fn *fn, void *ctx)
+bool load_each_row_entity(struct load *l, const struct access *a, bool fetched, load_entity_fn *fn, void *ctx)
 {
 	const struct entity *then = a && a->then.entity.n ? design_entity(l->d, a->then.entity) : NULL;
 
@@ -68,9 +64,9 @@ bool load_each_row_entity(struct load *l, const struct access *a, bool fetched, 
 	return (!then || !fetched) && each_of_rows(l, a, 0, fn, ctx);
 }
 
-/* the names of an entity's items, for whoever asks for names */
+/* a callback for names, called for those of each entity's items */
 struct named {
-	name_fn *fn;
+	load_name_fn *fn;
 	void *ctx;
 };
 
@@ -81,14 +77,7 @@ static bool names_of_items(void *ctx, const struct entity *e)
 	return each_of_items(e, n->fn, n->ctx);
 }
 
-bool load_each_row_name(struct load *l, const struct access *a, bool fetched, name_fn *fn, void *ctx)
-{
-	struct named n = { fn, ctx };
-
-	return load_each_row_entity(l, a, fetched, names_of_items, &n);
-}
-
-static bool each_parameter(const struct access *a, name_fn *fn, void *ctx)
+static bool each_parameter(const struct access *a, load_name_fn *fn, void *ctx)
 {
 	for (size_t i = 0; i < a->param_count; i++)
 		if (fn(ctx, a->params[i]))
@@ -99,7 +88,7 @@ static bool each_parameter(const struct access *a, name_fn *fn, void *ctx)
 	return false;
 }
 
-static bool each_other(const struct load_scope *s, name_fn *fn, void *ctx)
+static bool each_other(const struct load_scope *s, load_name_fn *fn, void *ctx)
 {
 	if (s->variable.n && fn(ctx, s->variable))
 		return true;
@@ -109,9 +98,11 @@ static bool each_other(const struct load_scope *s, name_fn *fn, void *ctx)
 	return s->also && fn(ctx, slice_str(s->also));
 }
 
-bool load_each_name(struct load *l, const struct load_scope *s, name_fn *fn, void *ctx)
+bool load_each_name(struct load *l, const struct load_scope *s, load_name_fn *fn, void *ctx)
 {
 	const struct entity *target = s->target.n ? design_entity(l->d, s->target) : NULL;
+	const struct access *rows = s->over.n ? design_access(l->d, s->over) : s->access;
+	struct named named = { fn, ctx };
 
 	if (s->entity && each_of_entity(s->entity, fn, ctx))
 		return true;
@@ -119,7 +110,7 @@ bool load_each_name(struct load *l, const struct load_scope *s, name_fn *fn, voi
 		return true;
 	if (s->access && each_parameter(s->access, fn, ctx))
 		return true;
-	if (s->rows && load_each_row_name(l, s->over.n ? design_access(l->d, s->over) : s->access, s->fetched, fn, ctx))
+	if (s->rows && load_each_row_entity(l, rows, s->fetched, names_of_items, &named))
 		return true;
 	return each_other(s, fn, ctx);
 }
@@ -127,6 +118,11 @@ bool load_each_name(struct load *l, const struct load_scope *s, name_fn *fn, voi
 static bool is_it(void *ctx, struct slice name)
 {
 	return slice_equal(*(const struct slice *)ctx, name);
+}
+
+bool load_scope_has(struct load *l, const struct load_scope *s, struct slice name)
+{
+	return load_each_name(l, s, is_it, &name);
 }
 
 bool load_entity_has(const struct entity *e, struct slice name)

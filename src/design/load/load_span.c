@@ -1,5 +1,5 @@
-/* Parts of a scalar: cutting the small languages inside texts, and terms and templates with exact
- * places. SPDX-License-Identifier: Apache-2.0 */
+/* Parts of a scalar: cuts the mini-languages inside texts, and gives terms and templates exact places.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -49,7 +49,7 @@ struct load_span span_cut(struct load_span s, size_t from, size_t n)
 	return span_trim((struct load_span){ s.y, s.from + from, n });
 }
 
-/* Goes through the characters outside of 'text' and (…). */
+/* Walks the characters outside 'text' and (…). */
 struct outside {
 	int depth;
 	bool in_text;
@@ -69,37 +69,52 @@ static bool is_outside(struct outside *o, char c)
 	return true;
 }
 
+/* Cuts at byte `i`, where a separator of `n` bytes begins; at the end, where there is none. */
+static bool cut_at(struct load_span *s, size_t i, size_t n, struct load_span *head)
+{
+	bool found = i < s->n;
+
+	*head = span_cut(*s, 0, i);
+	*s = found ? span_cut(*s, i + n, s->n - i - n) : span_cut(*s, s->n, 0);
+	return found;
+}
+
 bool span_split(struct load_span *s, char c, struct load_span *head)
 {
 	struct slice t = span_text(*s);
 	struct outside o = { 0 };
+	size_t i = 0;
 
-	for (size_t i = 0; i < t.n; i++)
-		if (is_outside(&o, t.p[i]) && t.p[i] == c) {
-			*head = span_cut(*s, 0, i);
-			*s = span_cut(*s, i + 1, t.n - i - 1);
-			return true;
-		}
-	*head = span_trim(*s);
-	*s = span_cut(*s, t.n, 0);
-	return false;
+	while (i < t.n && !(is_outside(&o, t.p[i]) && t.p[i] == c))
+		i++;
+	return cut_at(s, i, 1, head);
+}
+
+static bool is_word_at(struct slice t, size_t i, struct slice word)
+{
+	return (i == 0 || is_space(t.p[i - 1])) && slice_starts(slice_make(t.p + i, t.n - i), word) &&
+	       (i + word.n == t.n || is_space(t.p[i + word.n]));
 }
 
 bool span_split_word(struct load_span *s, const char *word, struct load_span *head)
 {
 	struct slice t = span_text(*s), w = slice_str(word);
 	struct outside o = { 0 };
+	size_t i = 0;
+
+	while (i < t.n && !(is_outside(&o, t.p[i]) && is_word_at(t, i, w)))
+		i++;
+	return cut_at(s, i, w.n, head);
+}
+
+size_t span_parts(struct load_span s, char sign)
+{
+	struct slice t = span_text(s);
+	size_t n = 1;
 
 	for (size_t i = 0; i < t.n; i++)
-		if (is_outside(&o, t.p[i]) && (i == 0 || is_space(t.p[i - 1])) &&
-		    slice_starts(slice_make(t.p + i, t.n - i), w) && (i + w.n == t.n || is_space(t.p[i + w.n]))) {
-			*head = span_cut(*s, 0, i);
-			*s = span_cut(*s, i + w.n, t.n - i - w.n);
-			return true;
-		}
-	*head = span_trim(*s);
-	*s = span_cut(*s, t.n, 0);
-	return false;
+		n += t.p[i] == sign;
+	return n;
 }
 
 bool span_take(struct load_span *s, const char *words)
@@ -178,7 +193,7 @@ bool span_call(struct load_span *s, struct load_span *name, struct load_span *ar
 	return false;
 }
 
-/* ---- places of what was found inside a text that is not in the file as it is ---- */
+/* ---- places inside a text that differs from the file: folded, escaped or with variables ---- */
 struct mover {
 	const struct load *l;
 	struct load_span s;
@@ -215,7 +230,17 @@ static void move(const struct mover *m, struct place *p)
 
 static void move_term(void *ctx, const struct term *t)
 {
-	move(ctx, &((struct term *)(uintptr_t)t)->place); /* ours: made a moment ago */
+	move(ctx, &OURS(struct term, t)->place);
+}
+
+/* Findings of the parser since `before` get their subject and their place in the file. */
+static void adopt_findings(const struct mover *m, size_t before)
+{
+	for (size_t i = before; i < m->l->f->count; i++) {
+		m->l->f->list[i].subject = m->l->subject;
+		if (m->s.y->offsets)
+			move(m, &m->l->f->list[i].place);
+	}
 }
 
 const struct term *load_span_term(struct load *l, struct load_span s, const struct load_scope *scope)
@@ -224,11 +249,7 @@ const struct term *load_span_term(struct load *l, struct load_span s, const stru
 	size_t before = l->f->count;
 	const struct term *t = term_parse(l->a, span_text(s), m.start, l->f);
 
-	for (size_t i = before; i < l->f->count; i++) {
-		l->f->list[i].subject = l->subject;
-		if (s.y->offsets)
-			move(&m, &l->f->list[i].place);
-	}
+	adopt_findings(&m, before);
 	if (!t)
 		return NULL;
 	if (s.y->offsets)
@@ -244,11 +265,7 @@ const struct template *load_span_template(struct load *l, struct load_span s, co
 	size_t before = l->f->count;
 	const struct template *t = template_parse(l->a, span_text(s), m.start, l->f);
 
-	for (size_t i = before; i < l->f->count; i++) {
-		l->f->list[i].subject = l->subject;
-		if (s.y->offsets)
-			move(&m, &l->f->list[i].place);
-	}
+	adopt_findings(&m, before);
 	if (!t)
 		return NULL;
 	load_names_of_template(l, t);

@@ -9,15 +9,11 @@
 static enum value_type key_type(struct load *l, const struct yaml *y)
 {
 	static const struct slice names[] = { { "string", 6 }, { "number", 6 }, { "binary", 6 } };
-	static const enum value_type types[] = { VALUE_S, VALUE_N, VALUE_B };
+	static const enum value_type types[] = { VALUE_S, VALUE_N, VALUE_B, VALUE_S /* after an error */ };
 
 	if (!load_is_scalar(l, y, "string, number or binary"))
 		return VALUE_S;
-	for (size_t i = 0; i < 3; i++)
-		if (slice_equal(y->text, names[i]))
-			return types[i];
-	load_unknown(l, y->place, "unknown-word", "type of a key called", y->text, names, 3);
-	return VALUE_S;
+	return types[load_choice(l, y->text, y->place, "type of a key called", &NAMES(names))];
 }
 
 /* PK, or PK: number */
@@ -64,8 +60,8 @@ static void read_range(struct load *l, void *into, const struct yaml *y)
 }
 
 static const struct load_word key_words[] = {
-	{ "hash", read_hash },
-	{ "range", read_range },
+	{ "hash", .read = read_hash },
+	{ "range", .read = read_range },
 	{ 0 },
 };
 
@@ -76,7 +72,7 @@ void load_key(struct load *l, void *into, const struct yaml *y)
 	size_t count;
 
 	if (y->kind == YAML_MAP) {
-		load_words(l, y, "a key", key_words, k, NULL);
+		(void)load_words(l, y, "a key", key_words, k, NULL);
 		if (!k->hash_count)
 			load_error(l, y->place, "missing-word", "a key needs 'hash'");
 		return;
@@ -98,32 +94,6 @@ static void read_index_key(struct load *l, void *into, const struct yaml *y)
 	load_key(l, &((struct design_index *)into)->key, y);
 }
 
-static bool companion_has(const struct entity *e, struct slice name)
-{
-	for (size_t i = 0; i < e->companion_count; i++)
-		for (size_t k = 0; k < e->companions[i].rule_count; k++)
-			if (slice_equal(e->companions[i].rules[k].attribute, name))
-				return true;
-	return false;
-}
-
-static void resolve_projected(struct load *l, const struct load_later *w)
-{
-	struct load_names names = { .a = l->a };
-
-	for (size_t i = 0; i < l->d->entity_count; i++) {
-		const struct entity *e = &l->d->entities[i];
-		struct load_scope scope = { .entity = e };
-
-		if (load_entity_has(e, w->name) || companion_has(e, w->name))
-			return;
-		load_each_name(l, &scope, load_names_add, &names);
-	}
-	/* It may be one that others write; but not if it looks like a slip. */
-	if (suggest_slice(w->name, names.list, names.n).n)
-		load_unknown(l, w->place, "unknown-attribute", "attribute", w->name, names.list, names.n);
-}
-
 static void read_projection(struct load *l, void *into, const struct yaml *y)
 {
 	struct design_index *i = into;
@@ -132,8 +102,7 @@ static void read_projection(struct load *l, void *into, const struct yaml *y)
 		i->projection = PROJECT_INCLUDE;
 		i->include_count = load_texts(l, y, "the name of an attribute", &i->include);
 		for (size_t k = 0; k < i->include_count; k++)
-			load_later(l, (struct load_later){
-					      .resolve = resolve_projected, .name = i->include[k], .place = y->place });
+			load_later_name(l, NAME_PROJECTED, i->include[k], y->place, SLICE(""));
 	} else if (y->kind == YAML_SCALAR && slice_is(y->text, "keys only")) {
 		i->projection = PROJECT_KEYS_ONLY;
 	} else if (y->kind != YAML_SCALAR || !slice_is(y->text, "all")) {
@@ -141,26 +110,17 @@ static void read_projection(struct load *l, void *into, const struct yaml *y)
 	}
 }
 
-static void read_index_accept(struct load *l, void *into, const struct yaml *y)
-{
-	load_accept(l, &((struct design_index *)into)->accepts, y);
-}
-
 static const struct load_word index_words[] = {
-	{ "key", read_index_key },
-	{ "projection", read_projection },
-	{ "accept", read_index_accept },
+	{ "key", .read = read_index_key },
+	{ "projection", .read = read_projection },
+	{ "accept", WORD_ACCEPT, AT(design_index, accepts) },
 	{ 0 },
 };
 
 static bool is_resource_name(struct slice s)
 {
-	if (s.n < 3 || s.n > 255)
-		return false;
-	for (size_t i = 0; i < s.n; i++)
-		if (!memchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-", s.p[i], 65))
-			return false;
-	return true;
+	return s.n >= 3 && s.n <= 255 &&
+	       load_consists_of(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-");
 }
 
 void load_indexes(struct load *l, void *into, const struct yaml *y)
@@ -173,14 +133,13 @@ void load_indexes(struct load *l, void *into, const struct yaml *y)
 	for (size_t i = 0; i < count; i++) {
 		const struct yaml *key = &entries[i].key;
 
-		l->subject = arena_printf(l->a, "index %.*s", SLICE_ARG(key->text));
+		load_subject(l, "index", key->text);
 		list[i].name = key->text;
 		list[i].place = key->place;
 		if (!is_resource_name(key->text) || slice_is(key->text, "table"))
 			load_error(l, key->place, "bad-name",
-				   "the name of an index has 3 to 255 letters, digits, '_', '-' or "
-				   "'.'");
-		load_words(l, &entries[i].value, "an index", index_words, &list[i], NULL);
+				   "the name of an index has 3 to 255 letters, digits, '_', '-' or '.'");
+		(void)load_words(l, &entries[i].value, "an index", index_words, &list[i], NULL);
 		if (!list[i].key.hash_count && entries[i].value.kind == YAML_MAP)
 			load_error(l, key->place, "missing-word", "an index needs 'key'");
 	}
@@ -197,32 +156,18 @@ void load_stream(struct load *l, void *into, const struct yaml *y)
 	static const struct slice names[] = {
 		{ "off", 3 }, { "keys only", 9 }, { "new image", 9 }, { "old image", 9 }, { "new and old images", 18 }
 	};
-	static const enum stream_view views[] = { STREAM_NONE, STREAM_KEYS_ONLY, STREAM_NEW_IMAGE, STREAM_OLD_IMAGE,
-						  STREAM_NEW_AND_OLD };
+	static const enum stream_view views[] = { STREAM_NONE,      STREAM_KEYS_ONLY,   STREAM_NEW_IMAGE,
+						  STREAM_OLD_IMAGE, STREAM_NEW_AND_OLD, STREAM_NONE /* after an error */ };
 
 	if (!load_is_scalar(l, y, "what the stream shows, as in 'new and old images'"))
 		return;
-	for (size_t i = 0; i < 5; i++)
-		if (slice_equal(y->text, names[i])) {
-			((struct design *)into)->stream = views[i];
-			return;
-		}
-	load_unknown(l, y->place, "unknown-word", "kind of stream called", y->text, names, 5);
-}
-
-static void read_read_units(struct load *l, void *into, const struct yaml *y)
-{
-	((struct design *)into)->read_units = load_integer(l, y, 1, UNITS_MAX, "a number of units");
-}
-
-static void read_write_units(struct load *l, void *into, const struct yaml *y)
-{
-	((struct design *)into)->write_units = load_integer(l, y, 1, UNITS_MAX, "a number of units");
+	((struct design *)into)->stream =
+		views[load_choice(l, y->text, y->place, "kind of stream called", &NAMES(names))];
 }
 
 static const struct load_word billing_words[] = {
-	{ "read", read_read_units },
-	{ "write", read_write_units },
+	{ "read", WORD_INTEGER, AT(design, read_units), "a number of units", .most = UNITS_MAX },
+	{ "write", WORD_INTEGER, AT(design, write_units), "a number of units", .most = UNITS_MAX },
 	{ 0 },
 };
 
@@ -236,32 +181,38 @@ void load_billing(struct load *l, void *into, const struct yaml *y)
 		return;
 	}
 	d->provisioned = true;
-	load_words(l, y, "billing", billing_words, d, NULL);
+	(void)load_words(l, y, "billing", billing_words, d, NULL);
 	if (!d->read_units || !d->write_units)
 		load_error(l, y->place, "missing-word", "billing needs 'read' and 'write'");
 }
 
 /* ---- all keys together ---- */
-struct seen_key {
-	struct key_attr attr;
-	const char *where;
+/* the first use of each key attribute */
+struct seen_keys {
+	struct seen_key {
+		const struct key_attr *attr;
+		struct slice where;
+	} * list;
+	size_t n;
 };
 
-static size_t see_key(struct load *l, struct seen_key *seen, size_t n, const struct key_attr *attrs, size_t count,
-		      struct place p, struct slice where)
+/* Reports attributes of the key that another key has with another type. */
+static void see_key(struct load *l, struct seen_keys *seen, const struct key_schema *key, struct place p,
+		    struct slice where)
 {
-	for (size_t i = 0; i < count; i++) {
-		size_t k = 0;
+	for (size_t i = 0; i < key_attr_count(key); i++) {
+		const struct key_attr *attr = key_attr_at(key, i);
+		const struct seen_key *first = seen->list, *end = first + seen->n;
 
-		while (k < n && !slice_equal(seen[k].attr.name, attrs[i].name))
-			k++;
-		if (k == n)
-			seen[n++] = (struct seen_key){ attrs[i], where.p };
-		else if (seen[k].attr.type != attrs[i].type)
-			load_error(l, p, "key-type", "'%.*s' is %s here and %s as a key of %s", SLICE_ARG(attrs[i].name),
-				   value_type_name(attrs[i].type), value_type_name(seen[k].attr.type), seen[k].where);
+		while (first < end && !slice_equal(first->attr->name, attr->name))
+			first++;
+		if (first == end)
+			seen->list[seen->n++] = (struct seen_key){ attr, where };
+		else if (first->attr->type != attr->type)
+			load_error(l, p, "key-type", "'%.*s' is %s here and %s as a key of %.*s", SLICE_ARG(attr->name),
+				   value_type_name(attr->type), value_type_name(first->attr->type),
+				   SLICE_ARG(first->where));
 	}
-	return n;
 }
 
 static void check_twice(struct load *l, const struct key_schema *k, struct place p)
@@ -276,9 +227,9 @@ static void check_twice(struct load *l, const struct key_schema *k, struct place
 void load_check_keys(struct load *l)
 {
 	const struct design *d = l->d;
-	struct seen_key *seen =
-		arena_array(l->a, struct seen_key, (d->index_count + 1) * (KEY_HASH_MAX + KEY_RANGE_MAX));
-	size_t n = 0;
+	struct seen_keys seen = {
+		arena_array(l->a, struct seen_key, (d->index_count + 1) * (KEY_HASH_MAX + KEY_RANGE_MAX)), 0
+	};
 
 	if (d->table.n && !is_resource_name(d->table))
 		load_error(l, d->table_place, "bad-name",
@@ -287,16 +238,13 @@ void load_check_keys(struct load *l)
 	if (d->key.hash_count > 1 || d->key.range_count > 1)
 		load_error(l, d->table_place, "too-many",
 			   "the table's own key has one hash and at most one range attribute");
-	n = see_key(l, seen, n, d->key.hash, d->key.hash_count, d->table_place, SLICE("the table"));
-	n = see_key(l, seen, n, d->key.range, d->key.range_count, d->table_place, SLICE("the table"));
+	see_key(l, &seen, &d->key, d->table_place, SLICE("the table"));
 	for (size_t i = 0; i < d->index_count; i++) {
 		const struct design_index *x = &d->indexes[i];
-		struct slice name = arena_printf(l->a, "%.*s", SLICE_ARG(x->name));
 
-		l->subject = arena_printf(l->a, "index %.*s", SLICE_ARG(x->name));
+		load_subject(l, "index", x->name);
 		check_twice(l, &x->key, x->place);
-		n = see_key(l, seen, n, x->key.hash, x->key.hash_count, x->place, name);
-		n = see_key(l, seen, n, x->key.range, x->key.range_count, x->place, name);
+		see_key(l, &seen, &x->key, x->place, x->name);
 	}
 	l->subject = SLICE("");
 }

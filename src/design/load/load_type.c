@@ -32,7 +32,7 @@ const char *type_name(struct arena *a, unsigned is)
 	if ((is & TYPE_STRING) == TYPE_STRING)
 		is &= ~(unsigned)(TYPE_TIME | TYPE_DATE);
 	buf_init(&b, a);
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+	for (size_t i = 0; i < LENGTH(names); i++)
 		if (is & names[i].is) {
 			buf_str(&b, b.n ? " or " : "");
 			buf_str(&b, names[i].name);

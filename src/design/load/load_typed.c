@@ -49,9 +49,8 @@ static void number(struct typed *d, const struct term *t, struct slice subject)
 static bool shares_choice(const struct attribute *x, const struct attribute *y)
 {
 	for (size_t i = 0; i < x->choice_count; i++)
-		for (size_t k = 0; k < y->choice_count; k++)
-			if (slice_equal(x->choices[i], y->choices[k]))
-				return true;
+		if (slice_among(y->choices, y->choice_count, x->choices[i]))
+			return true;
 	return false;
 }
 
@@ -136,11 +135,10 @@ static void requirements(struct typed *d, const struct requirement *list, size_t
 }
 
 /* ---- entities ---- */
-static void attribute(struct typed *d, const struct entity *e, const struct attribute *a)
+static void attribute(struct typed *d, const struct attribute *a)
 {
-	struct reference copied = { .entity = a->copy_entity, .args = a->copy_args, .arg_count = a->copy_arg_count };
+	struct reference copied = attribute_source(a);
 
-	(void)e;
 	if (a->derived) {
 		struct typing y = typing_of(d, a->derived, a->name);
 
@@ -181,7 +179,7 @@ static void actions(struct typed *d, const struct entity *e)
 static void entity(struct typed *d, const struct entity *e)
 {
 	for (size_t i = 0; i < e->attribute_count; i++)
-		attribute(d, e, &e->attributes[i]);
+		attribute(d, &e->attributes[i]);
 	for (size_t i = 0; i < e->key_count; i++)
 		condition(d, e->keys[i].when, SLICE(""));
 	companions(d, e);
@@ -268,15 +266,15 @@ void load_types(struct load *l)
 
 	map_init(&d.done, l->a);
 	for (size_t i = 0; i < l->d->entity_count; i++) {
-		l->subject = arena_printf(l->a, "entity %.*s", SLICE_ARG(l->d->entities[i].name));
+		load_subject(l, "entity", l->d->entities[i].name);
 		entity(&d, &l->d->entities[i]);
 	}
 	for (size_t i = 0; i < l->d->access_count; i++) {
-		l->subject = arena_printf(l->a, "access %.*s", SLICE_ARG(l->d->accesses[i].name));
+		load_subject(l, "access", l->d->accesses[i].name);
 		access(&d, &l->d->accesses[i]);
 	}
 	for (size_t i = 0; i < l->d->processor_count; i++) {
-		l->subject = arena_printf(l->a, "processor %.*s", SLICE_ARG(l->d->processors[i].name));
+		load_subject(l, "processor", l->d->processors[i].name);
 		processor(&d, &l->d->processors[i]);
 	}
 	l->subject = SLICE("");

@@ -5,16 +5,7 @@
 #define RANGE_MOST  1000
 #define LEVELS_MOST 32
 #define DAYS_MOST   3660
-
-static struct load_scope *scope_of(struct load *l, const struct access *a, bool rows)
-{
-	struct load_scope *s = arena_new(l->a, struct load_scope);
-
-	s->access = a;
-	s->rows = rows;
-	s->input = true;
-	return s;
-}
+#define RANKED_MOST 1000000
 
 /* ---- where ---- */
 static bool take_optional(struct load_span *s)
@@ -36,8 +27,8 @@ static bool read_between(struct load *l, const struct access *a, struct load_spa
 		return false;
 	}
 	w->op = WHERE_BETWEEN;
-	w->value = load_span_template(l, lower, scope_of(l, a, false));
-	w->upper = load_span_template(l, s, scope_of(l, a, false));
+	w->value = load_span_template(l, lower, load_access_scope(l, a, false));
+	w->upper = load_span_template(l, s, load_access_scope(l, a, false));
 	return w->value && w->upper;
 }
 
@@ -61,7 +52,7 @@ static bool read_condition(struct load *l, const struct access *a, const struct 
 	if (span_take(&s, "between"))
 		return read_between(l, a, s, w);
 	w->op = WHERE_EQ;
-	for (size_t i = 0; i < sizeof(operators) / sizeof(operators[0]); i++)
+	for (size_t i = 0; i < LENGTH(operators); i++)
 		if (span_take(&s, operators[i].words)) {
 			w->op = operators[i].op;
 			break;
@@ -70,112 +61,76 @@ static bool read_condition(struct load *l, const struct access *a, const struct 
 		load_expected(l, y, "a template, or a condition as in begins with POST#");
 		return false;
 	}
-	w->value = load_span_template(l, s, scope_of(l, a, false));
+	w->value = load_span_template(l, s, load_access_scope(l, a, false));
 	return w->value != NULL;
 }
 
-void load_where(struct load *l, struct access *a, const struct yaml *y)
+void load_where(struct load *l, void *into, const struct yaml *y)
 {
+	struct access *a = into;
 	size_t count;
 	const struct yaml_entry *entries = load_map(l, y, "a map of key attributes and templates", &count);
 	struct where_rule *list = arena_array(l->a, struct where_rule, count);
 
-	a->where_count = 0; /* `get` and `where` in one pattern: said elsewhere */
+	a->where_count = 0; /* `get` and `where` in one pattern are reported elsewhere */
 	for (size_t i = 0; i < count; i++) {
 		struct where_rule *w = &list[a->where_count];
 
 		*w = (struct where_rule){ .attribute = entries[i].key.text, .place = entries[i].key.place };
-		load_later_key(l, w->attribute, w->place, a);
+		load_later_name(l, NAME_WHERE, w->attribute, w->place, a->name);
 		a->where_count += read_condition(l, a, &entries[i].value, w);
 	}
 	a->where = list;
 }
 
 /* ---- then ---- */
-static void read_then_get(struct load *l, void *into, const struct yaml *y)
-{
-	struct access *a = into;
-
-	a->then.entity = load_text(l, y, "the name of an entity");
-	if (a->then.entity.n)
-		load_later_entity(l, a->then.entity, y->place);
-}
-
 static void read_then_keys(struct load *l, void *into, const struct yaml *y)
 {
 	struct access *a = into;
 
 	a->then.key_count = load_rules(l, y, "the keys of an item, as in {PK: <siteId>, SK: METADATA}",
-				       scope_of(l, a, true), &a->then.keys);
+				       load_access_scope(l, a, true), &a->then.keys);
 }
 
-/* `keep` is about what was fetched: an entity that may stand after it. */
+/* `keep` is about what was fetched: its entity may be named after it. */
 static void read_then_keep(struct load *l, void *into, const struct yaml *y)
 {
 	struct access *a = into;
-	struct load_scope *s = scope_of(l, a, true);
+	struct load_scope *s = load_access_scope(l, a, true);
 
 	s->fetched = true;
 	a->then.keep = load_term(l, y, s);
 }
 
 static const struct load_word then_words[] = {
-	{ "get", read_then_get },
-	{ "keys", read_then_keys },
-	{ "keep", read_then_keep },
+	{ "get", WORD_TEXT, AT(access, then.entity), "the name of an entity", NAME_ENTITY },
+	{ "keys", .read = read_then_keys },
+	{ "keep", .read = read_then_keep },
 	{ 0 },
 };
 
 void load_then(struct load *l, void *into, const struct yaml *y)
 {
 	struct access *a = into;
-	size_t before = findings_errors(l->f);
 
 	a->has_then = true;
-	load_words(l, y, "'then'", then_words, a, NULL);
-	if (findings_errors(l->f) == before && !a->then.key_count)
+	if (load_words(l, y, "'then'", then_words, a, NULL) && !a->then.key_count)
 		load_error(l, y->place, "missing-word", "'then' needs 'keys'");
 }
 
 /* ---- merge ---- */
-static struct slice pattern_name(struct load *l, const struct yaml *y)
-{
-	struct slice name = load_text(l, y, "the name of an access pattern");
-
-	if (name.n)
-		load_later_access(l, name, y->place);
-	return name;
-}
-
-static void read_run(struct load *l, void *into, const struct yaml *y)
-{
-	((struct access *)into)->merge_pattern = pattern_name(l, y);
-}
-
-static void read_for_each(struct load *l, void *into, const struct yaml *y)
-{
-	((struct access *)into)->merge_over = pattern_name(l, y);
-}
-
 /* n in 1..5, or word in <list> */
 static void read_for(struct load *l, void *into, const struct yaml *y)
 {
-	const char *expected = "a loop, as in n in 1..5 or word in words(input.q)";
 	struct access *a = into;
-	struct load_span s, variable, from, to;
+	struct load_span s, from, to;
 	const char *dots;
 
-	if (!load_is_scalar(l, y, expected))
+	if (!load_loop(l, y, "a loop, as in n in 1..5 or word in words(input.q)", &a->range_variable, &s))
 		return;
-	s = load_whole(y);
-	if (!span_split_word(&s, "in", &variable) || !span_is_name(variable) || !s.n) {
-		load_expected(l, y, expected);
-		return;
-	}
-	a->range_variable = span_text(variable);
 	dots = memmem(span_text(s).p, s.n, "..", 2);
 	if (!dots) {
-		a->range_list = load_span_term(l, s, scope_of(l, a, false));
+		a->range_list = load_span_term(l, s, load_access_scope(l, a, false));
 		return;
 	}
 	from = span_cut(s, 0, (size_t)(dots - span_text(s).p));
@@ -186,64 +141,29 @@ static void read_for(struct load *l, void *into, const struct yaml *y)
 			   "expected a range of whole numbers from %d to %d, as in 1..5", -RANGE_MOST, RANGE_MOST);
 }
 
-static void read_merge_by(struct load *l, void *into, const struct yaml *y)
-{
-	struct access *a = into;
-
-	a->merge_by = load_text(l, y, "the name of an attribute");
-	if (a->merge_by.n)
-		load_later_row_attribute(l, a->merge_by, y->place, NULL);
-}
-
-static void read_merge_else(struct load *l, void *into, const struct yaml *y)
-{
-	struct access *a = into;
-
-	a->merge_else = load_text(l, y, "the name of an attribute");
-	if (a->merge_else.n)
-		load_later_row_attribute(l, a->merge_else, y->place, NULL);
-}
-
-static void read_in_all(struct load *l, void *into, const struct yaml *y)
-{
-	((struct access *)into)->merge_in_all = load_bool(l, y);
-}
-
-static void read_levels(struct load *l, void *into, const struct yaml *y)
-{
-	((struct access *)into)->merge_levels = load_integer(l, y, 1, LEVELS_MOST, "a number of levels");
-}
-
-static void read_of(struct load *l, void *into, const struct yaml *y)
-{
-	struct access *a = into;
-	const struct yaml *items = y->kind == YAML_LIST ? y->items : y;
-	size_t count = y->kind == YAML_LIST ? y->count : y->kind == YAML_SCALAR;
-
-	a->merge_of_count = load_texts(l, y, "a list of access patterns", &a->merge_of);
-	for (size_t i = 0; i < count; i++)
-		if (items[i].kind == YAML_SCALAR)
-			load_later_access(l, items[i].text, items[i].place);
-}
-
 static void read_merge_with(struct load *l, void *into, const struct yaml *y)
 {
 	struct access *a = into;
-	struct load_scope *s = scope_of(l, a, a->merge_over.n > 0);
+	struct load_scope *s = load_access_scope(l, a, a->merge_over.n > 0);
 
 	s->variable = a->range_variable;
 	s->over = a->merge_over;
 	a->merge_with_count = load_assignments(l, y, s, SLICE(""), &a->merge_with);
 	for (size_t i = 0; i < a->merge_with_count; i++)
-		load_later_param(l, a->merge_with[i].attribute, a->merge_with[i].place, a->merge_pattern);
+		load_later_name(l, NAME_PARAMETER, a->merge_with[i].attribute, a->merge_with[i].place, a->merge_pattern);
 }
 
 static const struct load_word merge_words[] = {
-	{ "run", read_run },       { "for each", read_for_each },
-	{ "for", read_for },       { "with", read_merge_with },
-	{ "by", read_merge_by },   { "else", read_merge_else },
-	{ "in all", read_in_all }, { "levels", read_levels },
-	{ "of", read_of },         { 0 },
+	{ "run", WORD_TEXT, AT(access, merge_pattern), "the name of an access pattern", NAME_ACCESS },
+	{ "for each", WORD_TEXT, AT(access, merge_over), "the name of an access pattern", NAME_ACCESS },
+	{ "for", .read = read_for },
+	{ "with", .read = read_merge_with },
+	{ "by", WORD_TEXT, AT(access, merge_by), "the name of an attribute", NAME_ITEM_ATTRIBUTE },
+	{ "else", WORD_TEXT, AT(access, merge_else), "the name of an attribute", NAME_ITEM_ATTRIBUTE },
+	{ "in all", WORD_BOOL, AT(access, merge_in_all) },
+	{ "levels", WORD_INTEGER, AT(access, merge_levels), "a number of levels", .most = LEVELS_MOST },
+	{ "of", WORD_TEXTS, LIST_AT(access, merge_of, merge_of_count), "a list of access patterns", NAME_ACCESS },
+	{ 0 },
 };
 
 static void check_merge(struct load *l, const struct access *a, const struct yaml *y)
@@ -265,10 +185,7 @@ static void check_merge(struct load *l, const struct access *a, const struct yam
 
 void load_merge(struct load *l, void *into, const struct yaml *y)
 {
-	size_t before = findings_errors(l->f);
-
-	load_words(l, y, "a merge", merge_words, into, NULL);
-	if (findings_errors(l->f) == before)
+	if (load_words(l, y, "a merge", merge_words, into, NULL))
 		check_merge(l, into, y);
 }
 
@@ -325,70 +242,43 @@ void load_walk(struct load *l, void *into, const struct yaml *y)
 	if (!read_steps(a, s))
 		load_error(l, span_place(l, s), "wrong-value",
 			   "expected how far and how often, as in one day back, 7 times");
-	load_later_param(l, a->walk_param, place, a->name);
+	load_later_name(l, NAME_PARAMETER, a->walk_param, place, a->name);
 }
 
 /* ---- rank, tree ---- */
 static void read_rank_by(struct load *l, void *into, const struct yaml *y)
 {
 	struct access *a = into;
-	struct load_scope *s = scope_of(l, a, true);
+	struct load_scope *s = load_access_scope(l, a, true);
 
 	s->also = "age";
 	a->rank = load_term(l, y, s);
 }
 
-static void read_rank_keep(struct load *l, void *into, const struct yaml *y)
-{
-	((struct access *)into)->rank_keep = load_integer(l, y, 1, 1000000, "a number of items");
-}
-
 static const struct load_word rank_words[] = {
-	{ "by", read_rank_by },
-	{ "keep", read_rank_keep },
+	{ "by", .read = read_rank_by },
+	{ "keep", WORD_INTEGER, AT(access, rank_keep), "a number of items", .most = RANKED_MOST },
 	{ 0 },
 };
 
 void load_rank(struct load *l, void *into, const struct yaml *y)
 {
 	struct access *a = into;
-	size_t before = findings_errors(l->f);
 
-	load_words(l, y, "'rank'", rank_words, a, NULL);
-	if (findings_errors(l->f) == before && !a->rank)
+	if (load_words(l, y, "'rank'", rank_words, a, NULL) && !a->rank)
 		load_error(l, y->place, "missing-word", "'rank' needs 'by'");
 }
 
-static void read_tree_parent(struct load *l, void *into, const struct yaml *y)
-{
-	struct access *a = into;
-
-	a->tree_parent = load_text(l, y, "the name of an attribute");
-	if (a->tree_parent.n)
-		load_later_row_attribute(l, a->tree_parent, y->place, a);
-}
-
-static void read_tree_by(struct load *l, void *into, const struct yaml *y)
-{
-	struct access *a = into;
-
-	a->tree_by = load_text(l, y, "the name of an attribute");
-	if (a->tree_by.n)
-		load_later_row_attribute(l, a->tree_by, y->place, a);
-}
-
 static const struct load_word tree_words[] = {
-	{ "parent", read_tree_parent },
-	{ "by", read_tree_by },
+	{ "parent", WORD_TEXT, AT(access, tree_parent), "the name of an attribute", NAME_ROW_ATTRIBUTE },
+	{ "by", WORD_TEXT, AT(access, tree_by), "the name of an attribute", NAME_ROW_ATTRIBUTE },
 	{ 0 },
 };
 
 void load_tree(struct load *l, void *into, const struct yaml *y)
 {
 	struct access *a = into;
-	size_t before = findings_errors(l->f);
 
-	load_words(l, y, "'tree'", tree_words, a, NULL);
-	if (findings_errors(l->f) == before && !a->tree_parent.n)
+	if (load_words(l, y, "'tree'", tree_words, a, NULL) && !a->tree_parent.n)
 		load_error(l, y->place, "missing-word", "'tree' needs 'parent'");
 }

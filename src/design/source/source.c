@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 
+#include "base/grow.h"
 #include "design/source/source.h"
 #include "json/json.h"
 
@@ -21,12 +22,7 @@ struct finding *findings_add(struct findings *f, enum severity severity, const c
 	struct finding *new;
 	va_list ap;
 
-	if (f->count == f->room) {
-		size_t room = f->room ? 2 * f->room : 16;
-
-		f->list = arena_grow(f->arena, f->list, f->room * sizeof(*f->list), room * sizeof(*f->list));
-		f->room = room;
-	}
+	GROW_IN(f->arena, f->list, f->count, f->room, 16);
 	new = &f->list[f->count];
 	*new = (struct finding){ .severity = severity, .rule = rule, .place = p };
 	va_start(ap, fmt);

@@ -1,21 +1,16 @@
-/* libfyaml's events, made into a tree.
+/* Turns libfyaml's events into a tree.
  *
- * The parser is given back by an arena_defer(), so that running out of memory on the way leaks
- * nothing. SPDX-License-Identifier: Apache-2.0 */
+ * The parser is released by arena_defer(), so that running out of memory leaks nothing.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include <libfyaml.h>
 
+#include "base/grow.h"
 #include "base/map.h"
 #include "design/source/yaml.h"
 
 struct reader {
-	struct arena *a;
-	const struct source *s;
-	struct findings *f;
-	yaml_env *env;
-	void *env_ctx;
-	size_t base; /* length of a byte order mark */
-	uint32_t *lines;
-	size_t line_count;
+	struct yaml_file file;
+	size_t base;                       /* length of a byte order mark */
 	uint32_t open[YAML_DEPTH_MAX + 1]; /* where the flow maps and lists around us begin */
 	size_t open_count;
 	bool failed;
@@ -53,27 +48,28 @@ static bool open_reader(struct reader *r)
 	diag.fp = NULL;
 	diag.output_fn = say_nothing;
 	diag.colorize = false;
-	arena_defer(r->a, close_reader, r);
+	arena_defer(r->file.a, close_reader, r);
 	r->diag = fy_diag_create(&diag);
 	if (!r->diag)
 		return false;
 	fy_diag_set_collect_errors(r->diag, true);
 	cfg.diag = r->diag;
 	r->parser = fy_parser_create(&cfg);
-	return r->parser && fy_parser_set_string(r->parser, r->s->text.p + r->base, r->s->text.n - r->base) == 0;
+	return r->parser &&
+	       fy_parser_set_string(r->parser, r->file.s->text.p + r->base, r->file.s->text.n - r->base) == 0;
 }
 
 static struct place place_at(const struct reader *r, size_t from, size_t to)
 {
-	return yaml_locate(r->s, r->lines, r->line_count, from, to);
+	return yaml_locate(&r->file, from, to);
 }
 
 static struct finding *refuse(struct reader *r, struct place p, const char *sentence)
 {
-	return findings_add(r->f, SEVERITY_ERROR, "yaml", p, "%s", sentence);
+	return findings_add(r->file.f, SEVERITY_ERROR, "yaml", p, "%s", sentence);
 }
 
-/* ---- what libfyaml says, for people ---- */
+/* ---- libfyaml's messages, for people ---- */
 /* clang-format off */
 static const struct {
 	const char *says, *message, *repair;
@@ -114,14 +110,14 @@ static struct place place_of_opening(const struct reader *r)
 }
 
 /* Whether the file ended too soon. */
-static bool is_behind_all(const struct reader *r, const struct fy_diag_error *e)
+static bool is_at_end(const struct reader *r, const struct fy_diag_error *e)
 {
 	const struct fy_mark *start = e->fyt ? fy_token_start_mark(e->fyt) : NULL;
 	size_t at = start ? start->input_pos + r->base : 0;
 
-	while (start && at < r->s->text.n && strchr(" \t\r\n", r->s->text.p[at]))
+	while (start && at < r->file.s->text.n && strchr(" \t\r\n", r->file.s->text.p[at]))
 		at++;
-	return start && at >= r->s->text.n;
+	return start && at >= r->file.s->text.n;
 }
 
 static void report_error(struct reader *r)
@@ -135,8 +131,8 @@ static void report_error(struct reader *r)
 		refuse(r, (struct place){ 1, 1, 1 }, "the file cannot be read as YAML");
 		return;
 	}
-	if (r->open_count && is_behind_all(r, e)) {
-		bool list = r->s->text.p[r->open[r->open_count - 1]] == '[';
+	if (r->open_count && is_at_end(r, e)) {
+		bool list = r->file.s->text.p[r->open[r->open_count - 1]] == '[';
 
 		f = refuse(r, place_of_opening(r), list ? "this '[' is not closed" : "this '{' is not closed");
 		f->repair = list ? SLICE("expected ',' or ']'") : SLICE("expected ',' or '}'");
@@ -151,7 +147,7 @@ static void report_error(struct reader *r)
 		f->repair = slice_str(sentences[i].repair);
 		return;
 	}
-	findings_add(r->f, SEVERITY_ERROR, "yaml", place_of_error(r, e), "this is not YAML: %s",
+	findings_add(r->file.f, SEVERITY_ERROR, "yaml", place_of_error(r, e), "this is not YAML: %s",
 		     e->msg ? e->msg : "something unexpected");
 }
 
@@ -202,13 +198,12 @@ static bool is_blank(char c)
 	return c == ' ' || c == '\t' || c == '\r';
 }
 
-/* What stands between single quotes. Not by libfyaml, which miscounts and leaks when many '' follow
- * one another. */
+/* The text between single quotes. libfyaml miscounts and leaks when many '' follow one another. */
 static struct slice unquoted(struct reader *r, struct slice s)
 {
 	struct buf b;
 
-	buf_init(&b, r->a);
+	buf_init(&b, r->file.a);
 	for (size_t i = 0; i < s.n; i++) {
 		size_t breaks = 0;
 
@@ -235,13 +230,13 @@ static struct slice text_of(struct reader *r, struct fy_token *t, const struct y
 	const char *text;
 	size_t n = 0;
 
-	if (fy_token_scalar_style(t) == FYSS_SINGLE_QUOTED && y->end <= r->s->text.n)
-		return unquoted(r, slice_make(r->s->text.p + y->at, y->end - y->at));
+	if (fy_token_scalar_style(t) == FYSS_SINGLE_QUOTED && y->end <= r->file.s->text.n)
+		return unquoted(r, slice_make(r->file.s->text.p + y->at, y->end - y->at));
 	text = fy_token_get_text(t, &n);
-	return text ? arena_copy(r->a, slice_make(text, n)) : SLICE("");
+	return text ? arena_copy(r->file.a, slice_make(text, n)) : SLICE("");
 }
 
-/* The token of what stands there; NULL when nothing does, for which libfyaml has an empty one since 0.8, and had none before. */
+/* NULL when there is no value: libfyaml has an empty token for it since 0.8, and had none before. */
 static struct fy_token *token_of_scalar(const struct reader *r)
 {
 	struct fy_token *t = r->event->scalar.value;
@@ -252,7 +247,7 @@ static struct fy_token *token_of_scalar(const struct reader *r)
 	return t;
 }
 
-/* Nothing has the place that the caller gave it. */
+/* An absent value keeps the place that the caller gave it. */
 static void read_scalar(struct reader *r, struct yaml *y)
 {
 	struct fy_token *t = token_of_scalar(r);
@@ -264,29 +259,18 @@ static void read_scalar(struct reader *r, struct yaml *y)
 	y->text = text_of(r, t, y);
 	y->quoted = fy_token_scalar_style(t) != FYSS_PLAIN;
 	y->kind = YAML_SCALAR;
-	yaml_finish_scalar(r->a, r->s, y, r->env, r->env_ctx, r->f);
+	yaml_finish_scalar(&r->file, y);
 }
 
 static bool begins_with(const struct reader *r, const struct yaml *y, char bracket)
 {
-	return y->at < r->s->text.n && r->s->text.p[y->at] == bracket;
+	return y->at < r->file.s->text.n && r->file.s->text.p[y->at] == bracket;
 }
 
 static void open_flow(struct reader *r, const struct yaml *y)
 {
 	if (y->flow)
 		r->open[r->open_count++] = y->at; /* depth is limited */
-}
-
-static void *room_for(struct arena *a, void *list, size_t n, size_t *room, size_t size)
-{
-	size_t more = *room ? 2 * *room : 8;
-
-	if (n < *room)
-		return list;
-	list = arena_grow(a, list, *room * size, arena_array_size(size, more));
-	*room = more;
-	return list;
 }
 
 static bool read_list(struct reader *r, int depth, struct yaml *y)
@@ -304,12 +288,12 @@ static bool read_list(struct reader *r, int depth, struct yaml *y)
 
 		if (!read_node(r, depth + 1, &item))
 			return false;
-		items = room_for(r->a, items, n, &room, sizeof(*items));
+		GROW_IN(r->file.a, items, n, room, 8);
 		items[n++] = item;
 	}
 	r->open_count -= y->flow;
 	y->items = items;
-	y->count = y->flow ? yaml_mend_list(r->a, r->s, items, n) : n;
+	y->count = y->flow ? yaml_mend_list(&r->file, items, n) : n;
 	return true;
 }
 
@@ -320,9 +304,9 @@ static bool is_bare(const struct reader *r, const struct yaml *map, const struct
 
 	if (!map->flow || e->value.kind != YAML_NULL)
 		return false;
-	while (i < r->s->text.n && strchr(" \t\r\n", r->s->text.p[i]))
+	while (i < r->file.s->text.n && strchr(" \t\r\n", r->file.s->text.p[i]))
 		i++;
-	return i >= r->s->text.n || r->s->text.p[i] != ':';
+	return i >= r->file.s->text.n || r->file.s->text.p[i] != ':';
 }
 
 /* Whether the entry can be kept. */
@@ -339,11 +323,11 @@ static bool is_new_key(struct reader *r, struct map *seen, const struct yaml_ent
 		return true;
 	first = map_get(seen, e->key.text);
 	if (first) {
-		findings_add(r->f, SEVERITY_ERROR, "duplicate-key", e->key.place,
+		findings_add(r->file.f, SEVERITY_ERROR, "duplicate-key", e->key.place,
 			     "'%.*s' stands here twice, first in line %d", SLICE_ARG(e->key.text), first->line);
 		return false;
 	}
-	place = arena_new(r->a, struct place);
+	place = arena_new(r->file.a, struct place);
 	*place = e->key.place;
 	map_set(seen, e->key.text, place);
 	return true;
@@ -356,7 +340,7 @@ static bool read_map(struct reader *r, int depth, struct yaml *y)
 	struct map seen;
 
 	y->kind = YAML_MAP;
-	map_init(&seen, r->a);
+	map_init(&seen, r->file.a);
 	refuse_properties(r, r->event->mapping_start.anchor, r->event->mapping_start.tag);
 	mark(r, r->event->mapping_start.mapping_start, y);
 	y->flow = begins_with(r, y, '{');
@@ -371,7 +355,7 @@ static bool read_map(struct reader *r, int depth, struct yaml *y)
 		if (!read_node(r, depth + 1, &e.value))
 			return false;
 		e.bare = is_bare(r, y, &e);
-		entries = room_for(r->a, entries, n, &room, sizeof(*entries));
+		GROW_IN(r->file.a, entries, n, room, 8);
 		entries[n] = e;
 		if (!y->flow && n == 0)
 			y->place = e.key.place; /* the mark of [a: b] is its colon */
@@ -383,7 +367,7 @@ static bool read_map(struct reader *r, int depth, struct yaml *y)
 	return true;
 }
 
-/* The node whose first event is the current one. False: there is none, which has been said. */
+/* The node whose first event is the current one. False: there is none, which has been reported. */
 static bool read_node(struct reader *r, int depth, struct yaml *y)
 {
 	if (!r->event)
@@ -430,22 +414,24 @@ static bool read_document(struct reader *r, struct yaml *root)
 /* ---- the text ---- */
 static void find_lines(struct reader *r)
 {
-	const char *text = r->s->text.p;
+	const char *text = r->file.s->text.p;
 	size_t n = 1, line = 1;
+	uint32_t *lines;
 
-	for (size_t i = 0; i < r->s->text.n; i++)
+	for (size_t i = 0; i < r->file.s->text.n; i++)
 		n += text[i] == '\n';
-	r->lines = arena_array(r->a, uint32_t, n);
-	r->lines[0] = (uint32_t)r->base;
-	for (size_t i = 0; i < r->s->text.n; i++)
+	lines = arena_array(r->file.a, uint32_t, n);
+	lines[0] = (uint32_t)r->base;
+	for (size_t i = 0; i < r->file.s->text.n; i++)
 		if (text[i] == '\n')
-			r->lines[line++] = (uint32_t)i + 1;
-	r->line_count = n;
+			lines[line++] = (uint32_t)i + 1;
+	r->file.lines = lines;
+	r->file.line_count = n;
 }
 
 static bool is_text(struct reader *r)
 {
-	struct slice s = r->s->text;
+	struct slice s = r->file.s->text;
 
 	for (size_t i = r->base; i < s.n;) {
 		unsigned char c = (unsigned char)s.p[i];
@@ -470,11 +456,7 @@ const struct yaml *yaml_parse(struct arena *a, const struct source *s, yaml_env 
 	struct yaml *root = arena_new(a, struct yaml);
 	bool read;
 
-	r->a = a;
-	r->s = s;
-	r->f = f;
-	r->env = env;
-	r->env_ctx = env_ctx;
+	r->file = (struct yaml_file){ .a = a, .s = s, .f = f, .env = env, .env_ctx = env_ctx };
 	r->base = slice_starts(s->text, SLICE("\xef\xbb\xbf")) ? 3 : 0;
 	if (s->text.n > YAML_SIZE_MAX) {
 		refuse(r, (struct place){ 0 }, "a design is at most 1 MiB of text");

@@ -53,12 +53,21 @@ const struct yaml_entry *yaml_entries(struct arena *a, const struct source *s, c
 				      enum yaml_join join, size_t *count);
 
 /* ---- for yaml.c ---- */
-/* The place of bytes [from, to) of the file. `lines`: the offset each line starts at. */
-struct place yaml_locate(const struct source *s, const uint32_t *lines, size_t line_count, size_t from, size_t to);
-/* Finds out where each byte of text came from, and replaces ${}. */
-void yaml_finish_scalar(struct arena *a, const struct source *s, struct yaml *y, yaml_env *env, void *env_ctx,
-			struct findings *f);
+/* a file being read */
+struct yaml_file {
+	struct arena *a;
+	const struct source *s;
+	struct findings *f;
+	yaml_env *env;
+	void *env_ctx;
+	const uint32_t *lines; /* the offset of each line's first byte */
+	size_t line_count;
+};
+/* The place of bytes [from, to) of the file. */
+struct place yaml_locate(const struct yaml_file *x, size_t from, size_t to);
+/* Finds where each byte of the text came from, and replaces ${}. */
+void yaml_finish_scalar(const struct yaml_file *x, struct yaml *y);
 /* Y2; returns how many items are left. */
-size_t yaml_mend_list(struct arena *a, const struct source *s, struct yaml *items, size_t n);
+size_t yaml_mend_list(const struct yaml_file *x, struct yaml *items, size_t n);
 
 #endif

@@ -1,5 +1,5 @@
-/* The texts of a YAML tree: where they came from, variables, and what commas in flow style tore
- * apart. SPDX-License-Identifier: Apache-2.0 */
+/* The texts of a YAML tree: where they came from, variables, and values that commas in flow style split.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include <ctype.h>
 #include <stdlib.h>
 
@@ -33,9 +33,11 @@ static int length_of(const struct source *s, size_t from, size_t to)
 	return to > from ? characters(s->text.p + from, to - from) : 1;
 }
 
-struct place yaml_locate(const struct source *s, const uint32_t *lines, size_t line_count, size_t from, size_t to)
+struct place yaml_locate(const struct yaml_file *x, size_t from, size_t to)
 {
-	size_t low = 0, high = line_count;
+	const struct source *s = x->s;
+	const uint32_t *lines = x->lines;
+	size_t low = 0, high = x->line_count;
 
 	if (from > s->text.n)
 		from = s->text.n;
@@ -142,10 +144,11 @@ static const char *from_environment(void *ctx, const char *name)
 	return getenv(name);
 }
 
-static struct slice value_of(const struct variable *v, const struct source *s, const struct yaml *y, size_t at,
-			     yaml_env *env, void *ctx, struct findings *f)
+/* The value of the variable that stands at byte `at` of the scalar. */
+static struct slice value_of(const struct yaml_file *x, const struct variable *v, const struct yaml *y, size_t at)
 {
-	const char *value = (env ? env : from_environment)(ctx, v->name);
+	const char *value = (x->env ? x->env : from_environment)(x->env_ctx, v->name);
+	struct place place = yaml_place(x->s, y, at, v->length);
 
 	if (value && (*value || !v->has_default)) {
 		size_t n = strlen(value), i = 0, k;
@@ -153,15 +156,13 @@ static struct slice value_of(const struct variable *v, const struct source *s, c
 		while (i < n && (k = source_character(slice_make(value + i, n - i))) > 0)
 			i += k;
 		if (i == n)
-			return arena_copy(f->arena, slice_make(value, n));
-		findings_add(f, SEVERITY_ERROR, "bad-variable", yaml_place(s, y, at, v->length),
-			     "the environment's %s is not UTF-8", v->name);
+			return arena_copy(x->a, slice_make(value, n));
+		findings_add(x->f, SEVERITY_ERROR, "bad-variable", place, "the environment's %s is not UTF-8", v->name);
 		return SLICE("");
 	}
 	if (!v->has_default)
-		findings_add(f, SEVERITY_ERROR, "unset-variable", yaml_place(s, y, at, v->length),
-			     "the environment has no %s", v->name)
-			->repair = arena_printf(f->arena, "set it, or give a default: ${%s:-…}", v->name);
+		findings_add(x->f, SEVERITY_ERROR, "unset-variable", place, "the environment has no %s", v->name)->repair =
+			arena_printf(x->a, "set it, or give a default: ${%s:-…}", v->name);
 	return v->default_;
 }
 
@@ -177,13 +178,12 @@ static uint32_t offset_of(const struct yaml *y, size_t i)
 	return y->offsets ? y->offsets[i] : y->at + (uint32_t)i;
 }
 
-static void replace_variables(struct arena *a, const struct source *s, struct yaml *y, yaml_env *env, void *ctx,
-			      struct findings *f)
+static void replace_variables(const struct yaml_file *x, struct yaml *y)
 {
 	struct buf text, offsets;
 
-	buf_init(&text, a);
-	buf_init(&offsets, a);
+	buf_init(&text, x->a);
+	buf_init(&offsets, x->a);
 	for (size_t i = 0; i < y->text.n;) {
 		struct slice rest = slice_make(y->text.p + i, y->text.n - i);
 		struct variable v;
@@ -192,10 +192,10 @@ static void replace_variables(struct arena *a, const struct source *s, struct ya
 			add_from(&text, &offsets, slice_make(rest.p, 1), offset_of(y, i), false);
 			i++;
 		} else if (read_variable(rest, &v)) {
-			add_from(&text, &offsets, value_of(&v, s, y, i, env, ctx, f), offset_of(y, i), false);
+			add_from(&text, &offsets, value_of(x, &v, y, i), offset_of(y, i), false);
 			i += v.length;
 		} else {
-			findings_add(f, SEVERITY_ERROR, "bad-variable", yaml_place(s, y, i, rest.n),
+			findings_add(x->f, SEVERITY_ERROR, "bad-variable", yaml_place(x->s, y, i, rest.n),
 				     "'${' begins a variable: ${NAME} or ${NAME:-default}");
 			break;
 		}
@@ -205,16 +205,15 @@ static void replace_variables(struct arena *a, const struct source *s, struct ya
 	y->offsets = (const uint32_t *)(const void *)offsets.p;
 }
 
-void yaml_finish_scalar(struct arena *a, const struct source *s, struct yaml *y, yaml_env *env, void *env_ctx,
-			struct findings *f)
+void yaml_finish_scalar(const struct yaml_file *x, struct yaml *y)
 {
-	if (!is_as_written(s, y))
-		y->offsets = align(a, s, y);
+	if (!is_as_written(x->s, y))
+		y->offsets = align(x->a, x->s, y);
 	if (y->text.n > 1 && memmem(y->text.p, y->text.n, "${", 2))
-		replace_variables(a, s, y, env, env_ctx, f);
+		replace_variables(x, y);
 }
 
-/* ---- what commas tore apart ---- */
+/* ---- values that commas split ---- */
 static struct yaml joined(struct arena *a, const struct source *s, const struct yaml *x, const struct yaml *y)
 {
 	struct yaml both = *x;
@@ -253,13 +252,13 @@ static bool is_open(const struct yaml *y)
 	return depth > 0;
 }
 
-size_t yaml_mend_list(struct arena *a, const struct source *s, struct yaml *items, size_t n)
+size_t yaml_mend_list(const struct yaml_file *x, struct yaml *items, size_t n)
 {
 	size_t out = 0;
 
 	for (size_t i = 0; i < n; i++)
 		if (out && is_open(&items[out - 1]) && items[i].kind == YAML_SCALAR)
-			items[out - 1] = joined(a, s, &items[out - 1], &items[i]);
+			items[out - 1] = joined(x->a, x->s, &items[out - 1], &items[i]);
 		else
 			items[out++] = items[i];
 	return out;

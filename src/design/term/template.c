@@ -429,3 +429,16 @@ bool template_is_constant(const struct template *t)
 			return false;
 	return true;
 }
+
+bool template_alike(const struct template *a, const struct template *b)
+{
+	if (!a || !b || a->part_count != b->part_count)
+		return false;
+	for (size_t i = 0; i < a->part_count; i++) {
+		const struct template_part *x = &a->parts[i], *y = &b->parts[i];
+
+		if (!x->names != !y->names || (!x->names && !slice_equal(x->literal, y->literal)))
+			return false;
+	}
+	return true;
+}

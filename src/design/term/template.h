@@ -50,6 +50,8 @@ enum template_result template_fill_with(const struct template *t, struct value v
 					struct value *out, struct error *e) MUST_CHECK;
 /* It has no placeholder. */
 bool template_is_constant(const struct template *t);
+/* The same literals and as many placeholders: POST#<post_id> and POST#<id>. False when one is NULL. */
+bool template_alike(const struct template *a, const struct template *b);
 /* The literal text before the first placeholder. */
 struct slice template_prefix(const struct template *t);
 /* Whether `key` could have come from the template; fills values[] by part (literals empty) when it can:

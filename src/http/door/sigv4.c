@@ -39,8 +39,9 @@ struct slice sigv4_signature(const struct http_request *r, const struct sigv4 *s
 {
 	struct sigv4_message m = message_of(r, s);
 	struct sigv4_scope scope = { s->scope_date, s->region, s->service, s->terminator };
+	struct sigv4_key key = { s->credential, secret };
 
-	return sigv4_sign(r->arena, &m, s->credential, &scope, s->iso_date, secret, cache);
+	return sigv4_sign(r->arena, &m, &key, &scope, s->iso_date, cache);
 }
 
 /* ---- the checks before it, in DynamoDB's order ---- */

@@ -8,7 +8,7 @@ static const struct tree *parse(struct expr_cache *c, struct arena *a, enum tree
 	const struct tree *t = NULL;
 	struct error e = { 0 };
 
-	assert_true(expr_cache_parse(c, a, kind, "Label", slice_str(text), &t, &e));
+	assert_true(expr_cache_parse(c, a, &(struct expr_text){ kind, "Label", slice_str(text) }, &t, &e));
 	return t;
 }
 
@@ -32,7 +32,7 @@ static void kinds_of_expression_are_kept_apart(void **state)
 
 	(void)state;
 	assert_int_equal(p->kind, TREE_PROJECTION);
-	assert_false(expr_cache_parse(c, &arena, TREE_CONDITION, "Label", SLICE("a"), &t, &e));
+	assert_false(expr_cache_parse(c, &arena, &(struct expr_text){ TREE_CONDITION, "Label", SLICE("a") }, &t, &e));
 	assert_ptr_equal(parse(c, &arena, TREE_PROJECTION, "a"), p);
 	expr_cache_free(c);
 }
@@ -59,7 +59,8 @@ static void errors_are_the_same_every_time(void **state)
 
 	(void)state;
 	for (int i = 0; i < 2; i++) {
-		assert_false(expr_cache_parse(c, &arena, TREE_UPDATE, "X", SLICE("SET a"), &t, &e));
+		assert_false(
+			expr_cache_parse(c, &arena, &(struct expr_text){ TREE_UPDATE, "X", SLICE("SET a") }, &t, &e));
 		expect("SET a", message(&e), "Invalid X: Syntax error; token: \"<EOF>\", near: \"a\"");
 	}
 	expr_cache_free(c);

@@ -14,6 +14,7 @@ struct mender {
 static void mend_told(void *ctx, const struct oracle_finding *f)
 {
 	struct mender *m = ctx;
+	struct oracle_table table = { m->fixture->backend, m->fixture->design, APP_FIXTURE_NOW };
 	enum oracle_mending end;
 	char why[256];
 
@@ -22,7 +23,7 @@ static void mend_told(void *ctx, const struct oracle_finding *f)
 	m->words += oracle_mend_words(&m->fixture->arena, m->fixture->design, f).n > 0;
 	if (m->meanwhile)
 		m->meanwhile(m->fixture);
-	if (!oracle_mend(m->fixture->backend, m->fixture->design, APP_FIXTURE_NOW, f, &end, why, sizeof(why)))
+	if (!oracle_mend(&table, f, &end, why, sizeof(why)))
 		fail_msg("%s", why);
 	m->mended += end == ORACLE_MENDED;
 	m->moved += end == ORACLE_MOVED;
@@ -212,12 +213,13 @@ struct hooking {
 static void mend_hooked(void *ctx, const struct oracle_finding *f)
 {
 	struct hooking *h = ctx;
+	struct oracle_table table = { &h->hooked.backend, h->hooked.fixture->design, APP_FIXTURE_NOW };
 	char why[256];
 
 	if (f->weight == ORACLE_NOTE || h->asked)
 		return;
 	h->asked = true;
-	if (!oracle_mend(&h->hooked.backend, h->hooked.fixture->design, APP_FIXTURE_NOW, f, &h->end, why, sizeof(why)))
+	if (!oracle_mend(&table, f, &h->end, why, sizeof(why)))
 		fail_msg("%s", why);
 }
 
