@@ -7,7 +7,8 @@
 static bool added(struct run *r, struct value item, const struct value_member *add, struct value *out)
 {
 	struct value v = value_get(item, add->name);
-	struct number sum = value_type(v) == VALUE_N ? value_number(v) : number_from_i64(0), n = value_number(add->value);
+	struct number sum = value_type(v) == VALUE_N ? value_number(v) : number_from_i64(0),
+		      n = value_number(add->value);
 	struct error e = { 0 };
 
 	if (!number_add(&sum, &n, &sum, r->arena, &e))

@@ -143,13 +143,6 @@ static bool remove_target(struct effect *x, bool gathers)
 
 /* ---- count ---- */
 
-/* attribute_not_exists(ttl) OR ttl > now: what has expired does not count. */
-static const struct test *not_expired(struct run *r)
-{
-	return test_join(r->arena, TEST_OR, test_attribute(r->arena, TEST_NOT_EXISTS, r->design->ttl, VALUE_ABSENT),
-			 test_attribute(r->arena, TEST_GT, r->design->ttl, value_make_i64(r->arena, r->now_ms / 1000)));
-}
-
 static struct value_member *one_add(struct effect *x, struct dyn_write *w)
 {
 	struct value_member *m = arena_new(x->run->arena, struct value_member);
@@ -213,7 +206,7 @@ static bool count(struct effect *x)
 		w->key = key;
 		w->must_exist = true;
 		if (x->target->may_expire)
-			w->also = not_expired(r);
+			w->also = dyn_not_expired(r, r->design->ttl);
 		x->batch.args[at] = args;
 		m = one_add(x, w);
 	} else {
