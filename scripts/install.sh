@@ -60,6 +60,7 @@ list_missing() {
             need python3-boto3 has_boto3
             need awscli has_aws
             need openssl has_tool openssl
+            need valgrind has_tool valgrind
             need clang-format-14 has_formatter
             ;;
         tools)

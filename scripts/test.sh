@@ -65,6 +65,7 @@ kind "designs under the adversary" env THORPE_BIN="$PWD/build/thorpe" THORPE_BAC
 kind "designs at DynamoDB Local" env THORPE_BIN="$PWD/build/thorpe" THORPE_BACKEND=dynamodb-local \
     FILES="fus.test.mjs social.test.mjs" scripts/test-remote.sh
 kind "console tests" env THORPE_BIN="$PWD/build/thorpe" scripts/console-tests.sh
+kind "instructions per request" node bench/instructions.mjs --check
 
 echo
 say "totals, after $((SECONDS - start)) s"

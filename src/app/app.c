@@ -1,7 +1,9 @@
 /* From a request to a reply: finds the route, enforces what its row says, calls the handler.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "app/rest/app_exchange.h"
+#include "app/db/lag.h"
 #include "app/db/late.h"
+#include "app/db/moved.h"
 #include "app/write/deleting.h"
 #include "design/row.h"
 #include "app/read/read.h"
@@ -42,6 +44,7 @@ struct app *app_new(const struct app_options *o)
 	app->callers = callers_new(o->design, o->secret);
 	app->gather = gather_new();
 	app->idempotency = idempotency_new();
+	app->lag = o->database && o->database->is_remote ? lag_new(o->design) : NULL;
 	app->guesses = o->database && o->database->is_remote ? guesses_new() : NULL; /* without, it is slower */
 	ARENA_TRY(&app->arena, {
 		app->routes = routes_new(&app->arena, app->design);
@@ -66,6 +69,7 @@ void app_free(struct app *app)
 	gather_free(app->gather);
 	idempotency_free(app->idempotency);
 	guesses_free(app->guesses);
+	lag_free(app->lag);
 	arena_release(&app->arena);
 	OPENSSL_cleanse(app->secret, sizeof(app->secret));
 	OPENSSL_cleanse(app->cursor_key, sizeof(app->cursor_key));
@@ -416,6 +420,8 @@ static bool dispatch(struct app_exchange *x)
 		return run_fail(&x->run, PROBLEM_INVALID, "this cannot be done in a batch");
 	if (row->flags & ROW_BODY && !read_body(x))
 		return false;
+	if (row->flags & ROW_WRITE && !moved_allows(&x->run))
+		return false;
 	if (row->flags & ROW_WRITE && x->q->idempotency_key.n)
 		return handle_once(x, row);
 	return row->handle(x);
@@ -580,24 +586,68 @@ bool app_is_quick(struct app *app, const struct app_request *q)
 
 /* ---- in the background ---- */
 
+#define TICK_MS             1000
 #define SWEEP_EVERY_MS      10000
 #define SWEEP_LATE_EVERY_MS 1000 /* where indexes may be late, markers wait for it (deleting.h M4) */
 
-/* Cascades that nobody has finished: the server was killed, or the keeper stands still. */
-static void sweep_deletions(struct app *app, struct run *r)
+/* Carries out cascades that nobody has finished: the server was killed, the keeper stands still, or an index was late. Returns after how long to
+ * look again. */
+static int64_t sweep_deletions(struct app *app, struct run *r)
 {
-	if (app->deletions_settled ||
-	    r->now_ms - app->swept_ms < (late_is_possible(r) ? SWEEP_LATE_EVERY_MS : SWEEP_EVERY_MS))
-		return;
-	app->swept_ms = r->now_ms;
+	int64_t every_ms = late_is_possible(r) ? SWEEP_LATE_EVERY_MS : SWEEP_EVERY_MS, next_ms = INT64_MAX;
+
+	if (app->deletions_settled)
+		return every_ms;
+	if (r->now_ms < app->sweep_ms && r->now_ms > app->sweep_ms - every_ms) /* the clock may have been set back */
+		return app->sweep_ms - r->now_ms;
 	r->problem = (struct problem){ 0 };
-	if (!deleting_sweep(r))
+	if (!deleting_sweep(r, &next_ms))
 		log_warn("what was deleted of %.*s waits: %.*s", SLICE_ARG(app->design->name),
 			 SLICE_ARG(r->problem.detail));
+	if (next_ms > every_ms)
+		next_ms = every_ms;
+	app->sweep_ms = r->now_ms + next_ms;
+	return next_ms;
 }
 
-void app_tick(struct app *app, struct backend *b, bool last)
+void app_look(struct app *app, struct backend *b)
 {
+	struct arena a;
+
+	arena_init(&a);
+	ARENA_TRY(&a, {
+		struct run r = { .app = app };
+
+		r.design = app->design;
+		r.backend = b;
+		r.arena = &a;
+		moved_look(&r);
+	}, {});
+	arena_release(&a);
+}
+
+/* Ticks may come more often than a look is due: half of the time, so that a tick that is a little early does not skip one. The clock
+ * may be set back. */
+static void look_whether_moved(struct app *app, struct run *r)
+{
+	if (r->now_ms >= app->looked_ms && r->now_ms - app->looked_ms < MOVED_LOOK_MS / 2)
+		return;
+	app->looked_ms = r->now_ms;
+	moved_look(r);
+}
+
+/* After how many milliseconds, at most TICK_MS. */
+static int64_t next_tick(struct app *app, struct run *r)
+{
+	int64_t look_ms = lag_look(r), sweep_ms = sweep_deletions(app, r);
+	int64_t ms = look_ms < sweep_ms ? look_ms : sweep_ms;
+
+	return ms < TICK_MS ? ms : TICK_MS;
+}
+
+int64_t app_tick(struct app *app, struct backend *b, bool last)
+{
+	volatile int64_t next_ms = TICK_MS;
 	struct arena a;
 
 	arena_init(&a);
@@ -613,9 +663,12 @@ void app_tick(struct app *app, struct backend *b, bool last)
 			log_warn("gathered actions of %.*s wait: %.*s", SLICE_ARG(app->design->name),
 				 SLICE_ARG(r.problem.detail));
 		if (!last)
-			sweep_deletions(app, &r);
+			next_ms = next_tick(app, &r);
+		if (!last)
+			look_whether_moved(app, &r);
 	}, {
 		log_warn("gathered actions of %.*s wait: out of memory", SLICE_ARG(app->design->name));
 	});
 	arena_release(&a);
+	return next_ms;
 }

@@ -32,13 +32,16 @@ struct app {
 	struct gather *gather;           /* shared, locked */
 	struct idempotency *idempotency; /* shared, locked */
 	struct guesses *guesses;         /* shared, locked; NULL: the database is near, and nothing is rehearsed */
+	struct lag *lag;                 /* shared, locked; NULL: the database is near, or no index decides anything */
 	const struct route_table *routes;
 	struct slice index;
 	size_t body_bytes;              /* app_body.c */
 	const struct read_known *reads; /* read.h: of the access patterns */
 	_Atomic bool keeper_runs;       /* what follows from a write is left to the keeper */
 	_Atomic bool deletions_settled; /* no marker is known to wait (deleting.h) */
-	int64_t swept_ms;               /* when it was last looked for some: the ticking thread's */
+	_Atomic bool moved;             /* writes are refused (db/moved.h) */
+	int64_t sweep_ms;               /* when unfinished deletions are looked for again: the ticking thread's */
+	int64_t looked_ms;              /* when the marker of a move was last looked for: the ticking thread's */
 	app_operators *operators;       /* NULL: there is nothing below /processors. Set while no request is running */
 	void *operators_ctx;
 };

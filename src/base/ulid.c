@@ -6,7 +6,11 @@
 
 #include "base/ulid.h"
 
+#define ULID_TIME 10 /* characters of the time */
+
 typedef unsigned __int128 wide;
+
+static const char digits[] = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 
 static const wide rest_limit = (wide)1 << (8 * ULID_REST);
 
@@ -19,7 +23,6 @@ static struct {
 
 void ulid_text(int64_t ms, const uint8_t rest[ULID_REST], char out[ULID_LENGTH])
 {
-	static const char digits[] = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 	wide n = (uint64_t)ms & 0xffffffffffff;
 
 	for (int i = 0; i < ULID_REST; i++)
@@ -62,4 +65,18 @@ bool ulid_new(int64_t ms, char out[ULID_LENGTH])
 		rest[i] = (uint8_t)n;
 	ulid_text(ms, rest, out);
 	return true;
+}
+
+bool ulid_ms(const char *text, size_t n, int64_t *ms)
+{
+	const char *at = NULL;
+
+	*ms = 0;
+	for (size_t i = 0; n == ULID_LENGTH && i < ULID_TIME; i++) {
+		at = text[i] ? strchr(digits, text[i]) : NULL;
+		if (!at)
+			return false;
+		*ms = *ms << 5 | (at - digits);
+	}
+	return at && *ms <= 0xffffffffffff;
 }

@@ -3,10 +3,12 @@
  *   goes along      DELETING (deletions under way: M1 to M6 go on at the target), PARKED and what a retry of those has done, PROCESSOR
  *                   (paused; without a replay that waits, which would be of another stream), REPLY (answers under an
  *                   Idempotency-Key), LOGIN (failed logins), SECRET (tokens, cursors), and whatever else there will be
- *   stays           POSITION and ENDED (of a stream that stays), LEASE (of servers that stay), COPY (this)
+ *   stays           POSITION and ENDED (of a stream that stays), LEASE (of servers that stay), COPY (this), MOVED (that the source
+ *                   refuses writes; closed.c). The target's own MOVED, of an earlier move away from it, is removed
  *
  * The target's stream begins empty (C4), and so do positions there: those of an earlier life of the table are removed.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "app/db/moved.h"
 #include "base/map.h"
 #include "copy/copy_internal.h"
 
@@ -15,7 +17,7 @@ bool copy_beside_goes_along(struct slice pk, struct slice sk)
 	if (slice_starts(pk, SLICE("POSITION#")))
 		return slice_starts(sk, SLICE("retry#"));
 	return !slice_is(pk, "LEASE") && !slice_is(pk, "ENDED") && !slice_starts(pk, SLICE("ENDED#")) &&
-	       !slice_is(pk, "COPY");
+	       !slice_is(pk, "COPY") && !slice_is(pk, MOVED_PK);
 }
 
 static struct slice part(const struct json *item, const char *name)

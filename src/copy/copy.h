@@ -27,6 +27,8 @@
  *       from there.
  *   C7  A stream keeps 24 hours. A copy that may have missed changes because of that starts over, and then removes
  *       items that the source no longer has.
+ *   C8  From the moment a switch begins (COPY_SWITCH) servers of the source's design refuse writes; when it ends without having
+ *       switched they take them again. A switch that was killed leaves them closed, for running it again, or copy_reopen().
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef THORPE_COPY_COPY_H
 #define THORPE_COPY_COPY_H
@@ -54,7 +56,7 @@ struct copy_side {
 enum copy_mode {
 	COPY_ONCE,   /* until it has caught up */
 	COPY_FOLLOW, /* until it is stopped */
-	COPY_SWITCH, /* nobody writes to the source any more: copy everything, then end */
+	COPY_SWITCH, /* the source's servers refuse writes (C8): copy everything, then end */
 };
 
 enum copy_phase {
@@ -116,6 +118,9 @@ struct copy_report {
 	char why[1024]; /* a sentence */
 };
 enum copy_end copy_run(const struct copy_options *o, struct copy_report *out) MUST_CHECK;
+
+/* Servers of the design at the source take writes again, which a switch had them refuse. Only `from` and the design are used. */
+enum copy_end copy_reopen(const struct copy_options *o, struct copy_report *out) MUST_CHECK;
 
 /* Compares both tables item by item, but not the table beside a design's. Calls tell() for each difference:
  * "differs", "missing" (at the target), "extra" (there only), and the key as JSON. Items whose TTL is past may be

@@ -70,8 +70,9 @@ struct job {
 	atomic_uint walk_next;
 	atomic_uint_fast64_t walked;
 	void (*tell)(void *ctx, const char *what, struct slice key); /* compare.c */
-	bool is_over;  /* the switch was done before: report it again, with nothing to do */
-	bool is_saved; /* the state is in the table: the saver may run */
+	bool is_over;   /* the switch was done before: report it again, with nothing to do */
+	bool is_closed; /* servers of the source refuse writes (closed.c) */
+	bool is_saved;  /* the state is in the table: the saver may run */
 
 	/* numbers */
 	atomic_uint_fast64_t items, bytes, changes, removed, differences;
@@ -137,6 +138,12 @@ bool copy_table_create_beside(struct copier *c) MUST_CHECK;                   /*
 bool copy_table_still(struct copier *c) MUST_CHECK;                           /* C4: stream and TTL of the target off */
 bool copy_table_finish(struct copier *c) MUST_CHECK;                          /* … and as they should be */
 bool copy_table_enable_source_stream(struct copier *c) MUST_CHECK;
+
+/* ---- writes at the source (closed.c) ---- */
+/* Has the servers of the source's design refuse writes, or says that it cannot. False: the job is halted. */
+bool copy_source_close(struct copier *c) MUST_CHECK;
+/* Has them take writes again. `any`: also if another copy closed them. */
+bool copy_source_open(struct copier *c, bool any) MUST_CHECK;
 
 /* ---- the state (state.c) ---- */
 enum state_found {

@@ -325,6 +325,12 @@ static bool ends_by_itself(const struct job *j)
 	return j->o->mode == COPY_SWITCH || (j->o->mode == COPY_ONCE && (j->o->from.is_directory || !j->stream[0]));
 }
 
+/* Not by a copy of a directory that ends by itself: that may be a copy like any other, and the directory stays in use. */
+static bool close_source(struct copier *c)
+{
+	return c->job->o->mode != COPY_SWITCH || c->job->is_closed || copy_source_close(c);
+}
+
 static enum copy_end work(struct copier *c)
 {
 	struct job *j = c->job;
@@ -335,7 +341,7 @@ static enum copy_end work(struct copier *c)
 			return COPY_FAILED;
 		if (j->phase == COPY_SWITCHING)
 			set_phase(j, COPY_FOLLOWING);
-		if (!copy_state_save(c) || !copy_stream_follow(c, mode))
+		if (!copy_state_save(c) || !close_source(c) || !copy_stream_follow(c, mode))
 			return COPY_FAILED;
 		if (!j->lost)
 			return mode == COPY_SWITCH ? switch_over(c) : COPY_CAUGHT_UP;
@@ -405,7 +411,11 @@ static enum copy_end with_copier(struct job *j, enum copy_end (*fn)(struct copie
 
 		c.has_last_word = true;
 		arena_clear(&c.arena);
-		ARENA_TRY(&c.arena, { (void)!copy_state_leave(&c); }, {});
+		ARENA_TRY(&c.arena, {
+			if (j->is_closed && end != COPY_DONE) /* nothing was switched: the source goes on */
+				(void)!copy_source_open(&c, false);
+			(void)!copy_state_leave(&c);
+		}, {});
 		j->failed = failed;
 	}
 	copier_release(&c);
@@ -432,6 +442,19 @@ enum copy_end copy_run(const struct copy_options *o, struct copy_report *out)
 
 	job_init(&j, o);
 	return finish(&j, with_copier(&j, run), out);
+}
+
+static enum copy_end reopen(struct copier *c)
+{
+	return copy_source_open(c, true) ? COPY_DONE : COPY_FAILED;
+}
+
+enum copy_end copy_reopen(const struct copy_options *o, struct copy_report *out)
+{
+	struct job j;
+
+	job_init(&j, o);
+	return finish(&j, with_copier(&j, reopen), out);
 }
 
 /* ---- comparing ---- */

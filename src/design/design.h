@@ -12,7 +12,7 @@
 #include "table/schema.h"
 
 /* ---- accept: {rule: reason} on a table, index, entity, access pattern or processor ---- */
-/* a finding of `thorpe check` that the author has seen and lives with */
+/* a finding of `thorpe check` that the author accepts */
 struct acceptance {
 	struct slice rule, reason;
 	struct place place;
@@ -43,19 +43,20 @@ enum attr_type {
 enum attr_form { FORM_FREE, FORM_EMAIL, FORM_URL, FORM_SLUG, FORM_NAME };
 
 struct reference;
+struct access;
 struct slots;
 struct map;
 
-/* a key that has a copy of an attribute in it, `kept by` a pattern */
+/* a key that contains a copy of an attribute, `kept by` a pattern */
 struct keyed_copy {
-	const struct template *template; /* of that copy alone, under the name of the source's attribute */
-	bool each;                       /* of each of its elements */
-	struct slice entity;             /* that has the copy */
+	const struct template *template; /* the copy's placeholder alone, named after the source attribute */
+	bool each;                       /* applies to each element */
+	struct slice entity;             /* the entity with the copy */
 };
 
 struct attribute {
 	struct slice name;
-	const struct name *at; /* the same, as every `at` here: numbered (name.h) */
+	const struct name *at; /* the same name as a number (name.h), as every `at` here */
 	struct place place;
 	enum attr_type type;
 	enum attr_type element;      /* LIST, SET; ATTR_MAP for lists of anything */
@@ -63,11 +64,11 @@ struct attribute {
 	const struct slice *choices; /* ENUM */
 	size_t choice_count;
 	bool required, id, now, touched, counter, fixed, lower, hidden, private_, compressed, the_caller;
-	bool sequence;   /* a counter that is moved by those who take their numbers from it, and by nothing else */
-	bool managed;    /* never from a body of create or update; actions, processors, operators */
-	bool unique;     /* claimed; a companion must guard it */
-	bool from_key;   /* not stored: read from the item's key */
-	bool in_address; /* part of the entity's identity: it has to fit into its path */
+	bool sequence;          /* a counter that moves only when a number is taken from it */
+	bool managed;           /* set by actions, processors and operators, never by a body of create or update */
+	bool unique;            /* a companion must guard it */
+	bool from_key;          /* not stored: read from the item's key */
+	bool in_address;        /* part of the entity's identity: must fit into its path */
 	struct slice id_prefix; /* id 'usr_' */
 	bool has_min, has_max;
 	double min, max;             /* range of a number; length of a string, text, list or set */
@@ -77,11 +78,12 @@ struct attribute {
 	struct slice copy_entity, copy_attribute;
 	const struct entity *copy_of; /* copy_entity; NULL: no copy */
 	const struct name *copy_at;   /* copy_attribute */
-	const struct term *copy_if;   /* what must hold of the source, of its own attributes alone; NULL: nothing */
+	const struct term *copy_if;   /* a condition on the source's own attributes; NULL: none */
 	const struct term *const *copy_args;
 	size_t copy_arg_count;
-	struct slice kept_by;           /* the access pattern that finds the copies; empty: none */
-	const struct keyed_copy *keyed; /* what copies of this attribute are in keys of; what these do not take it does not */
+	struct slice kept_by;             /* the access pattern that finds the copies; empty: none */
+	const struct access *kept_access; /* that pattern; NULL: none */
+	const struct keyed_copy *keyed;   /* keys with copies of this attribute, which must accept its values */
 	size_t keyed_count;
 	/* next of E(args).attr: managed and fixed */
 	const struct reference *next; /* NULL: none */
@@ -91,7 +93,8 @@ struct attribute {
 	const struct name *after_at;
 	int64_t after_seconds;
 	const struct term *when; /* present only when this holds; NULL: always */
-	/* It names an item whose identity is `lower`, and is stored as that is: always (then `lower`), or while one of these holds */
+	/* It names an item whose identity is `lower`, and is stored in lower case: always (then `lower`), or while one of these
+	 * holds */
 	const struct term **lower_when;
 	size_t lower_when_count;
 };
@@ -136,7 +139,7 @@ struct count_rule {
 	const struct name *at;
 	const struct term *by; /* NULL: 1 */
 	const struct term *when;
-	const struct term *if_; /* what must hold of the target, besides that it exists; NULL: nothing */
+	const struct term *if_; /* a condition on the target, besides its existence; NULL: none */
 };
 
 /* E(args) [when term] [if term]: sentence */
@@ -167,7 +170,7 @@ struct assignment {
 struct action {
 	struct slice name; /* POST …/<name> */
 	struct place place;
-	const struct term *when; /* must hold before; otherwise 409 with `otherwise` */
+	const struct term *when; /* must hold before, or the action fails with 409 and `otherwise` */
 	struct slice otherwise;
 	const struct term *allow; /* NULL: as update */
 	const struct assignment *set;
@@ -180,8 +183,8 @@ struct action {
 	size_t require_count;
 	const struct assignment *add; /* counters moved by the value of a term */
 	size_t add_count;
-	int64_t gather_seconds;       /* of an action that only adds: written once an interval; 0: at once */
-	bool creates;                 /* put the item when there is none (block someone who does not follow) */
+	int64_t gather_seconds;       /* of an action that only adds: written once per interval; 0: at once */
+	bool creates;                 /* creates the item when there is none (block someone who does not follow) */
 	const struct slice *patterns; /* ids */
 	size_t pattern_count;
 };
@@ -190,11 +193,13 @@ struct delete_rule {
 	bool soft; /* set / remove instead of deleting */
 	const struct assignment *set;
 	size_t set_count;
-	const struct slice *remove; /* attributes that go; only with `set` */
+	const struct slice *remove; /* attributes to remove; only with `set` */
 	size_t remove_count;
 	const struct slice *refuse_while; /* access patterns that must return nothing */
+	const struct access *const *refuse_access;
 	size_t refuse_count;
-	const struct slice *then_remove; /* access patterns whose items go too, by the keeper */
+	const struct slice *then_remove; /* access patterns whose items the keeper removes, too */
+	const struct access *const *then_access;
 	size_t then_count;
 	struct place place;
 };
@@ -202,14 +207,14 @@ struct delete_rule {
 struct login {
 	bool present;
 	struct place place;
-	const struct slice *by; /* attributes a caller may name himself with */
+	const struct slice *by; /* attributes that identify a caller */
 	size_t by_count;
 	struct slice password;         /* hidden attribute of the entity itself holding the hash; or: */
 	const struct key_rule *secret; /* keys of a separate credentials item (PK, SK) */
 	size_t secret_count;
 	struct slice subject;         /* attribute that becomes the token's sub */
 	struct slice role;            /* attribute that holds the role; empty: none */
-	const struct term *when;      /* what must hold of the account; NULL: nothing */
+	const struct term *when;      /* a condition on the account; NULL: none */
 	const struct slice *patterns; /* ids */
 	size_t pattern_count;
 };
@@ -233,7 +238,7 @@ struct entity {
 	size_t count_count;
 	const struct requirement *requires;
 	size_t require_count;
-	/* `lives while`: a processor puts an item of the entity only while all of these hold, and removes one only while they do not */
+	/* `lives while`: processors put an item only while all of these hold, and remove it only while one does not */
 	const struct requirement *lives;
 	size_t lives_count;
 	const struct check_rule *checks;
@@ -247,7 +252,7 @@ struct entity {
 	struct slice found_by; /* access pattern that completes the key when the identity does not; empty: none */
 	bool internal;         /* no routes of its own: written by companions and processors only */
 	bool may_expire;       /* its items can have the ttl attribute */
-	/* access pattern ids that creating, updating, deleting and reading by key serve: "W-A17" */
+	/* access pattern ids served by creating, updating, deleting and reading by key: "W-A17" */
 	const struct slice *patterns[ALLOW_VERBS];
 	size_t pattern_count[ALLOW_VERBS];
 	struct accepted accepts;
@@ -292,11 +297,11 @@ struct access {
 	const struct where_rule *where;
 	size_t where_count;
 	const struct term *filter;
-	const struct term *allow; /* who may call it, besides the rules of its rows; NULL: who may see any of them */
-	bool shows_all;           /* shows: all rows. To those whom `allow` lets in, past the rules of the rows */
+	const struct term *allow; /* who may call it, besides the rules of its rows; NULL: anyone who may see a row */
+	bool shows_all;           /* shows: all rows. Callers that `allow` admits see rows that their own rules hide */
 	struct place shows_place;
 	bool descending, consistent, count_only, single;
-	struct slice order; /* as written: "newest first"; empty: nothing is said */
+	struct slice order; /* as written: "newest first"; empty: none */
 	int64_t limit;      /* default page; 0: 20 */
 	int64_t cache_seconds;
 	struct then_rule then;
@@ -361,7 +366,7 @@ struct processor {
 	const struct assignment *with;      /* attributes of the target; parameters of the pattern for REMOVE_ALL */
 	size_t with_count;
 	struct slice send_url;    /* empty: nothing is sent */
-	struct slice send_secret; /* of a webhook's signature; empty: the design's own */
+	struct slice send_secret; /* signs a webhook; empty: the design's own */
 	bool send_opensearch;
 	struct accepted accepts;
 };
@@ -380,7 +385,7 @@ struct design_index {
 struct callers {
 	struct place place;
 	struct slice issuer, jwks, subject_claim, groups_claim; /* outside issuer; empty issuer: own accounts */
-	const struct slice *audiences; /* one of which a token of the issuer must name; none: any token of it is taken */
+	const struct slice *audiences; /* a token of the issuer must name one of these; none: all its tokens are accepted */
 	size_t audience_count;
 	const struct slice *roles;
 	size_t role_count;
@@ -409,8 +414,8 @@ struct design {
 	const struct name *key_at[2];        /* of the table: hash, range; NULL: none */
 	const struct name *const *key_names; /* of the table and its indexes, in this order, each once */
 	size_t key_name_count;
-	size_t name_count;         /* of all that items, parameters and variables are called */
-	const struct map *by_name; /* them by their text: design_named() */
+	size_t name_count;         /* of attributes, keys, parameters and variables */
+	const struct map *by_name; /* by text: design_named() */
 	bool provisioned;
 	int64_t read_units, write_units;
 	struct callers callers;
@@ -431,12 +436,11 @@ const struct design *design_load(struct arena *a, struct source s, const char *(
 /* Reads the file, then design_load(). */
 const struct design *design_load_file(struct arena *a, const char *path, struct source *s, struct findings *f);
 
-/* NULL: nothing of the design is called so. */
+/* All of these return NULL when there is none of that name. */
 const struct name *design_named(const struct design *d, struct slice text);
 const struct entity *design_entity(const struct design *d, struct slice name);
 const struct access *design_access(const struct design *d, struct slice name);
 const struct design_index *design_index(const struct design *d, struct slice name);
-/* NULL: none. */
 const struct action *entity_action(const struct entity *e, struct slice name);
 const struct attribute *entity_attribute(const struct entity *e, struct slice name);
 /* Whether a new item takes a number from a sequence. */
@@ -449,9 +453,9 @@ struct reference attribute_source(const struct attribute *a);
 /* The entity and the verb of "create Post" or "publish Post"; NULL: it is the name of an access pattern. */
 const struct entity *design_call(const struct design *d, struct slice call, struct slice *verb);
 
-/* What a reviewer of single-table designs would say (thorpe check). Adds findings. */
+/* Adds what a reviewer of single-table designs would say (thorpe check) as findings. */
 void design_check(const struct design *d, struct findings *f);
-/* The same, also what is accepted: such findings have `accepted`, the reason. */
+/* The same, including accepted findings, whose `accepted` is the reason. */
 void design_check_all(const struct design *d, struct findings *f);
 /* The name of the i-th rule of design_check(); NULL after the last. */
 const char *design_check_name(size_t i);

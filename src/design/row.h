@@ -1,8 +1,9 @@
-/* An item, and whatever else has values under names: a body, parameters.
+/* A row: named values, as of an item, a body or parameters.
  *
- * An item that was read has its values in the slots of its entity. One that is worked on has the same slots, and knows of each
- * whether it was given: a value; or absent, which says "to be removed" (a PATCH with null). What has no slot (an attribute that
- * the design does not know, everything in a row without slots) is in a list, or, of an item that was read, in the item itself.
+ * An item that was read has its values in the slots of its entity. A row being worked on has the same slots, and knows
+ * for each whether it was given: a value, or absent, which means "to be removed" (a PATCH with null). Values without a
+ * slot (attributes unknown to the design, everything in a row without slots) are in a list; for an item that was read,
+ * they are in the item itself.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef THORPE_DESIGN_ROW_H
 #define THORPE_DESIGN_ROW_H
@@ -10,34 +11,34 @@
 #include "design/slots.h"
 
 struct row_entry {
-	const struct name *at; /* NULL: the design has no such name, or nobody has looked */
+	const struct name *at; /* NULL: unknown to the design, or not looked up */
 	struct slice name;
 	struct value value;
 };
 
-/* zero is one that has nothing */
+/* Zero: an empty row. */
 struct row {
-	const struct entity *entity; /* NULL: of none, and without slots */
+	const struct entity *entity; /* NULL: none, and no slots */
 	const struct slots *slots;   /* the entity's */
-	struct value full;    /* an item that was read, as a map, with what its key tells; absent of one that is made */
-	struct value *values; /* by slot */
-	/* Of a row that is worked on: */
+	struct value full;           /* the full item that was read, a map; absent in a row being worked on */
+	struct value *values;        /* by slot */
+	/* Of a row being worked on: */
 	struct arena *arena;
 	bool *has;                /* by slot: a value, or "to be removed" */
 	struct row_entry *others; /* without a slot, no name twice */
 	size_t other_count, other_capacity;
-	/* Of a list that is a tree (read.h): the rows under it */
+	/* Of a row in a tree (read.h): the rows below it */
 	struct row *children;
 	size_t child_count;
 };
 
 /* ---- items that were read ---- */
-/* Without slots: names are looked for in the map. */
+/* Without slots: names are looked up in the map. */
 static inline struct row row_of(struct value full)
 {
 	return (struct row){ .full = full };
 }
-/* Laid out. */
+/* With slots. */
 struct row row_lay(struct arena *a, const struct entity *e, struct value full);
 
 /* The same without one of its attributes. */
@@ -47,10 +48,10 @@ struct row row_without(struct arena *a, const struct row *w, struct slice name);
 void row_init(struct row *w, struct arena *a, const struct entity *e); /* empty; e NULL: without slots */
 void row_from(struct row *w, struct arena *a, const struct entity *e, struct value item); /* an M, or absent: empty */
 void row_copy(struct row *w, struct arena *a, const struct row *from);
-void row_set(struct row *w, const struct name *n, struct value v); /* v absent: an entry that says so */
-void row_drop(struct row *w, const struct name *n);                /* no entry at all */
+void row_set(struct row *w, const struct name *n, struct value v); /* absent v: "to be removed" */
+void row_drop(struct row *w, const struct name *n);                /* removes the entry */
 bool row_is_empty(const struct row *w);
-struct value row_item(const struct row *w); /* an M of what is present */
+struct value row_item(const struct row *w); /* an M of the present values */
 
 struct value row_get_other(const struct row *w, const struct name *n);
 static inline struct value row_get(const struct row *w, const struct name *n)
@@ -59,7 +60,7 @@ static inline struct value row_get(const struct row *w, const struct name *n)
 
 	return at == SLOT_NONE ? row_get_other(w, n) : w->values[at];
 }
-/* Also an entry that says "to be removed". */
+/* Also true for an entry that is "to be removed". */
 bool row_has(const struct row *w, const struct name *n);
 
 /* ---- by text, at the edges ---- */
@@ -72,7 +73,7 @@ void row_take(struct row *w, struct slice name); /* as row_drop() */
 struct row_iter {
 	const struct row *row;
 	size_t next;
-	const struct slot *slot; /* NULL: it has none */
+	const struct slot *slot; /* NULL: none */
 	struct slice name;
 	struct value value;
 };

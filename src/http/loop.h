@@ -82,7 +82,7 @@ struct loop {
 	struct keys *keys;     /* these two are shares of the loop's own; server_replace() gives others */
 	struct tls_context *tls;
 	const struct origin_rules *origin;
-	bool monitors; /* serves only rows with ROUTE_MONITOR */
+	int only; /* serves only rows with this flag; 0: all but ROUTE_PEER */
 	struct origin_memo origin_memo;
 	const struct proxies *proxies; /* NULL: none is trusted */
 	const struct clock *clock;

@@ -198,7 +198,7 @@ static void begin_stop(struct server *s)
 	s->stopping = true;
 	log_info("stopping: waiting for requests in flight");
 	uv_close((uv_handle_t *)&s->acceptor, close_listener);
-	monitor_stop(s);
+	sides_stop(s);
 	for (unsigned i = 0; i < s->thread_count; i++)
 		loop_drain(&s->threads[i].loop);
 }
@@ -215,7 +215,7 @@ static void on_signal(uv_signal_t *h, int number)
 	log_info("stopping at once");
 	for (unsigned i = 0; i < s->thread_count; i++)
 		loop_cut(&s->threads[i].loop);
-	monitor_cut(s);
+	sides_cut(s);
 }
 
 static void on_hangup(uv_signal_t *h, int number)
@@ -232,7 +232,7 @@ static void on_wake(uv_async_t *h)
 		server_run_hooks(s);
 	if (atomic_load(&s->stop_wanted))
 		begin_stop(s);
-	if (s->stopping && atomic_load(&s->finished) == s->thread_count + monitor_loops(s))
+	if (s->stopping && atomic_load(&s->finished) == s->thread_count + sides_loops(s))
 		uv_stop(&s->uv);
 }
 
@@ -305,7 +305,7 @@ static bool start_threads(struct server *s)
 		if (!t->started)
 			return false;
 	}
-	return monitor_start(s);
+	return sides_start(s);
 }
 
 /* Stops the loops that were started, and waits for them; then the workers get no more work. */
@@ -319,7 +319,7 @@ static void end_threads(struct server *s)
 			pthread_join(t->thread, NULL);
 		}
 	}
-	monitor_end(s);
+	sides_end(s);
 	workers_free(s->workers);
 	workers_free(s->hashers);
 	s->workers = s->hashers = NULL;
@@ -411,7 +411,7 @@ static bool init_loop(struct server *s)
 	s->acceptor.data = s->wake.data = s->sigterm.data = s->sigint.data = s->sighup.data = s->retry.data = s;
 	return uv_timer_init(&s->uv, &s->retry) == 0 && uv_async_init(&s->uv, &s->wake, on_wake) == 0 &&
 	       uv_poll_init(&s->uv, &s->acceptor, s->listen_fd) == 0 && uv_signal_init(&s->uv, &s->sigterm) == 0 &&
-	       uv_signal_init(&s->uv, &s->sigint) == 0 && uv_signal_init(&s->uv, &s->sighup) == 0 && monitor_init(s);
+	       uv_signal_init(&s->uv, &s->sigint) == 0 && uv_signal_init(&s->uv, &s->sighup) == 0 && sides_init(s);
 }
 
 /* From the beginning: a signal that comes before server_run() is dealt with by it. */
@@ -433,7 +433,9 @@ struct server *server_new(const struct server_options *o, char *why, size_t n)
 	s->options = *o;
 	keys_share(s->options.keys);
 	tls_context_share(s->options.tls);
-	s->listen_fd = s->reserve_fd = s->monitor.listen_fd = -1;
+	s->listen_fd = s->reserve_fd = -1;
+	for (size_t i = 0; i < SIDES; i++)
+		s->sides[i].listen_fd = -1;
 	complete_options(&s->options);
 	addresses_init(&s->addresses);
 	s->budget.total = s->options.limits.request_memory;
@@ -442,7 +444,7 @@ struct server *server_new(const struct server_options *o, char *why, size_t n)
 	if (!address_parse(&s->address, s->options.listen, why, n))
 		goto failed;
 	s->listen_fd = address_listen(&s->address, why, n);
-	if (s->listen_fd < 0 || !monitor_open(s, why, n))
+	if (s->listen_fd < 0 || !sides_open(s, why, n))
 		goto failed;
 	s->origin = server_origin_rules(&s->options, s->options.listen, &s->address, !s->options.keys);
 	s->reserve_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
@@ -483,8 +485,7 @@ void server_free(struct server *s)
 	if (s->reserve_fd >= 0)
 		close(s->reserve_fd);
 	addresses_release(&s->addresses);
-	if (s->monitor.listen_fd >= 0)
-		close(s->monitor.listen_fd);
+	sides_close(s);
 	keys_free(s->options.keys);
 	tls_context_free(s->options.tls);
 	mem_free(s->threads);

@@ -59,6 +59,7 @@ struct server_options {
 	const char *const *cors; /* origins whose pages may call, beside loopback ones; "*": all */
 	size_t cors_count;
 	const char *metrics_listen; /* NULL: none. Else a second address: ROUTE_MONITOR only, plain HTTP, no keys */
+	const char *peer_listen; /* NULL: none. Else a further address: ROUTE_PEER only, plain HTTP; its rows see to who asks */
 	const struct http_route *routes; /* tried before the server's own */
 	size_t route_count;
 	struct thread_local_maker local;      /* what each thread that answers has for itself */
@@ -97,6 +98,8 @@ void server_hangup(struct server *s);
 bool server_replace(struct server *s, struct keys *keys, struct tls_context *tls) MUST_CHECK;
 /* Where metrics_listen led; NULL: nowhere. */
 const struct address *server_monitor_address(const struct server *s);
+/* The same of peer_listen. */
+const struct address *server_peer_address(const struct server *s);
 
 void server_free(struct server *s); /* NULL is fine */
 

@@ -12,6 +12,9 @@
 	"HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\n" \
 	"Connection: close\r\nRetry-After: 1\r\n\r\n"
 
+/* listeners beside the server's own */
+enum { SIDE_MONITOR, SIDE_PEERS, SIDES };
+
 struct loop_thread {
 	struct loop loop;
 	pthread_t thread;
@@ -44,7 +47,7 @@ struct server {
 	bool stopping;
 	_Atomic uint64_t refused; /* connections over the limit */
 	atomic_bool stop_wanted, hangup_wanted;
-	atomic_uint finished; /* loops that have drained, the monitor's included */
+	atomic_uint finished; /* loops that have drained, those of the sides included */
 
 	/* server_hangup.c */
 	struct {
@@ -53,16 +56,18 @@ struct server {
 	} hooks[SERVER_HOOKS];
 	size_t hook_count;
 
-	/* server_monitor.c; the accepting thread's, but for the loop */
-	struct server_monitor {
-		bool wanted;
+	/* server_side.c; the accepting thread's, but for the loops */
+	struct server_side {
+		struct server *server;
+		const char *listen; /* NULL: there is none */
+		int only;           /* the rows that are served there */
 		struct address address;
 		int listen_fd; /* -1: closed */
 		struct loop_thread thread;
 		struct origin_rules origin;
 		uv_poll_t acceptor;
 		uv_timer_t retry;
-	} monitor;
+	} sides[SIDES];
 
 	/* shared by the loops */
 	struct budget budget; /* memory of requests in flight */
@@ -83,19 +88,20 @@ struct origin_rules server_origin_rules(const struct server_options *o, const ch
 /* ---- server_hangup.c ---- */
 void server_run_hooks(struct server *s);
 
-/* ---- server_monitor.c: the second listener. All of it does nothing when there is none. ---- */
+/* ---- server_side.c: further listeners. All of it does nothing where there is none. ---- */
 
 /* Binds and listens. False with a sentence in `why`. */
-bool monitor_open(struct server *s, char *why, size_t n) MUST_CHECK;
+bool sides_open(struct server *s, char *why, size_t n) MUST_CHECK;
 /* The handles of the accepting thread's loop. */
-bool monitor_init(struct server *s) MUST_CHECK;
-/* The thread, then accepting. False: memory or threads. */
-bool monitor_start(struct server *s) MUST_CHECK;
+bool sides_init(struct server *s) MUST_CHECK;
+/* Threads, then accepting. False: memory or threads. */
+bool sides_start(struct server *s) MUST_CHECK;
 /* Begins to drain; does not wait for clients any longer. */
-void monitor_stop(struct server *s);
-void monitor_cut(struct server *s);
-/* After the accepting thread's loop has ended: waits for the thread. */
-void monitor_end(struct server *s);
-unsigned monitor_loops(const struct server *s); /* 1 or 0 */
+void sides_stop(struct server *s);
+void sides_cut(struct server *s);
+/* After the accepting thread's loop has ended: waits for the threads. */
+void sides_end(struct server *s);
+void sides_close(struct server *s); /* what still listens */
+unsigned sides_loops(const struct server *s);
 
 #endif

@@ -267,9 +267,9 @@ static void each_pattern(const struct design *d,
 		const struct entity *e = &d->entities[i];
 
 		for (size_t k = 0; k < e->delete_.then_count; k++)
-			visit(ctx, e, design_access(d, e->delete_.then_remove[k]), true);
+			visit(ctx, e, e->delete_.then_access[k], true);
 		for (size_t k = 0; k < e->delete_.refuse_count; k++)
-			visit(ctx, e, design_access(d, e->delete_.refuse_while[k]), false);
+			visit(ctx, e, e->delete_.refuse_access[k], false);
 	}
 }
 
@@ -302,9 +302,9 @@ static bool tell_bond(void *ctx, const struct entity *e, const struct access *ro
 			over = true;
 		}
 	if (root)
-		tell(o, &f, "rows of '%.*s', which the deletion of a %.*s names, cannot be told without running it: %s",
+		tell(o, &f, "rows of '%.*s', named by the deletion of a %.*s, are known only by running it: %s",
 		     SLICE_ARG(root->name), SLICE_ARG(e->name),
-		     over ? "only those that name theirs are looked at" : "they are not looked at");
+		     over ? "only rows that name their parent are checked" : "they are not checked");
 	return true;
 }
 
@@ -387,13 +387,13 @@ static void imply_parents(struct oracle *o, const struct entity *e, const struct
 
 	for (size_t i = 0; i < e->delete_.then_count + e->delete_.refuse_count; i++) {
 		bool cascade = i < e->delete_.then_count, known;
-		struct slice name =
-			cascade ? e->delete_.then_remove[i] : e->delete_.refuse_while[i - e->delete_.then_count];
-		struct parent_asked x = { o, e, design_access(o->run.design, name), cascade, weight, key };
+		const struct access *root =
+			cascade ? e->delete_.then_access[i] : e->delete_.refuse_access[i - e->delete_.then_count];
+		struct parent_asked x = { o, e, root, cascade, weight, key };
 
 		if (cascade && deleted)
 			x.weight = FACT_DELETED;
-		if (x.root && !read_asks(&o->run, x.root, &s, imply_parent, &x, &known))
+		if (root && !read_asks(&o->run, x.root, &s, imply_parent, &x, &known))
 			o->run.problem = (struct problem){ 0 };
 	}
 }
@@ -412,7 +412,7 @@ static enum hold hold_of(struct run *r, const struct entity *e, const struct row
 		const struct reference *to = count ? &e->counts[i - e->require_count].target : &e->requires[i].target;
 		const struct term *when = count ? e->counts[i - e->require_count].when : e->requires[i].when;
 
-		if (!slice_equal(to->entity, parent->name))
+		if (to->to != parent)
 			continue;
 		if (!scope_holds(&s, when, &holds)) {
 			r->problem = (struct problem){ 0 };
@@ -469,7 +469,7 @@ const struct reference *bond_reference(struct run *r, const struct entity *e, co
 		const struct count_rule *c = q ? NULL : &e->counts[i - e->require_count];
 		const struct reference *to = q ? &q->target : &c->target;
 
-		if (!slice_equal(to->entity, parent->name))
+		if (to->to != parent)
 			continue;
 		if (!scope_holds(&s, q ? q->when : c->when, &applies)) {
 			r->problem = (struct problem){ 0 };
@@ -524,14 +524,14 @@ void bond_tell(struct oracle *o, const struct bond *b, const struct entity *e, s
 
 	if (weight == ORACLE_NOTE) {
 		tell(o, &f,
-		     "%.*s is among '%.*s', which go with their %.*s, and that is not there; but nothing says that it must be",
+		     "%.*s is one of '%.*s', which are removed with their %.*s; that does not exist, but nothing requires it",
 		     SLICE_ARG(say_item(r, e, key)), SLICE_ARG(b->root->name), SLICE_ARG(b->parent->name));
 	} else if (b->cascade) {
-		tell(o, &f, "%.*s is left over: it is among '%.*s', which go with their %.*s, and that is %s",
+		tell(o, &f, "%.*s is left over: it is one of '%.*s', which are removed with their %.*s, and that %s",
 		     SLICE_ARG(say_item(r, e, key)), SLICE_ARG(b->root->name), SLICE_ARG(b->parent->name),
-		     value_present(parent) ? "deleted" : "not there");
+		     value_present(parent) ? "was deleted" : "does not exist");
 	} else {
-		tell(o, &f, "%.*s requires a %.*s that is not there, though '%.*s' should have kept it",
+		tell(o, &f, "%.*s requires a %.*s that does not exist, though '%.*s' should have kept it",
 		     SLICE_ARG(say_item(r, e, key)), SLICE_ARG(b->parent->name), SLICE_ARG(b->root->name));
 	}
 }

@@ -157,7 +157,7 @@ static void tell_missing(struct oracle *o, const struct at_key *x, struct value 
 
 	f.attribute = x->owner.rule->unique;
 	if (guard)
-		tell(o, &f, "%.*s has no guard for its %.*s: %.*s is not there",
+		tell(o, &f, "%.*s has no guard for its %.*s: %.*s is missing",
 		     SLICE_ARG(say_item(r, x->owner.entity, x->owner.key)), SLICE_ARG(x->owner.rule->unique),
 		     SLICE_ARG(say_key(r, x->key)));
 	else
@@ -209,7 +209,7 @@ static void tell_credentials(struct oracle *o, const struct at_key *x)
 				    .key = x->key,
 				    .weight = x->accounts_pending ? ORACLE_PENDING : ORACLE_DIFFERENCE };
 
-	tell(o, &f, "the credentials %.*s are left over: their account is not there", SLICE_ARG(say_key(r, x->key)));
+	tell(o, &f, "the credentials %.*s are left over: their account does not exist", SLICE_ARG(say_key(r, x->key)));
 }
 
 static void tell_stranger(struct oracle *o, const struct at_key *x)
@@ -328,9 +328,8 @@ static void tell_copy_of_nothing(struct oracle *o, struct oracle_finding *f, con
 	}
 	if (value_present(source) || !value_present(f->found))
 		return; /* it has come meanwhile */
-	tell(o, f, "%.*s has %.*s = %.*s, and there is no %.*s that it could be a copy of",
-	     SLICE_ARG(say_item(r, e, f->key)), SLICE_ARG(a->name), SLICE_ARG(say_value(r, f->found)),
-	     SLICE_ARG(f->other_entity->name));
+	tell(o, f, "%.*s has %.*s = %.*s, but there is no %.*s it could be a copy of", SLICE_ARG(say_item(r, e, f->key)),
+	     SLICE_ARG(a->name), SLICE_ARG(say_value(r, f->found)), SLICE_ARG(f->other_entity->name));
 }
 
 static void tell_copy(struct oracle *o, const struct at_identity *x, const struct entity *e, const struct attribute *a,
@@ -456,7 +455,7 @@ static void compare_counter(struct comparing *c, size_t at)
 	f.weight = lies_between(c, &n, &x->sums[at], true) ? ORACLE_PENDING : ORACLE_DIFFERENCE;
 	f.found = found;
 	f.expected = value_make_n(r->arena, &x->sums[at].full);
-	tell(o, &f, "%.*s has %.*s = %.*s, and counted again it is %.*s", SLICE_ARG(say_item(r, x->entity, x->key)),
+	tell(o, &f, "%.*s has %.*s = %.*s, but the recount is %.*s", SLICE_ARG(say_item(r, x->entity, x->key)),
 	     SLICE_ARG(a->name), SLICE_ARG(say_value(r, found)), SLICE_ARG(say_value(r, f.expected)));
 }
 

@@ -1,7 +1,7 @@
-/* Facts: records of bytes, given in any order and taken back in order of their bytes. What does not fit in memory goes, sorted, to a
- * file without a name in TMPDIR, run after run, and the runs are merged while they are read.
+/* Facts: byte records, added in any order and read back sorted. When memory is full, a sorted run goes to an unnamed file
+ * in TMPDIR; the runs are merged while they are read.
  *
- * One thread. Records are at most FACT_MOST bytes; equal ones all come back.
+ * Single-threaded. A record has at most FACT_MOST bytes; equal records all come back.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef THORPE_ORACLE_FACTS_H
 #define THORPE_ORACLE_FACTS_H
@@ -12,14 +12,14 @@
 #define FACT_MOST ((size_t)1 << 20)
 
 struct facts;
-/* `memory`: bytes that are held before they go to the file. NULL: memory is out. */
+/* `memory`: bytes held before a run goes to the file. NULL: out of memory. */
 struct facts *facts_new(size_t memory);
 void facts_free(struct facts *f); /* NULL is fine */
-/* Errors: no memory, or the disk; `why` in facts_why(). */
+/* Errors: out of memory, or the disk; facts_why() says which. */
 bool facts_add(struct facts *f, struct slice record) MUST_CHECK;
-/* No more come. */
+/* After the last facts_add(). */
 bool facts_sort(struct facts *f) MUST_CHECK;
-/* The next one, valid until the call after; *got false: that was all. */
+/* The next record, valid until the next call; *got false at the end. */
 bool facts_next(struct facts *f, struct slice *record, bool *got) MUST_CHECK;
 const char *facts_why(const struct facts *f);
 /* For tests: how many runs went to the file. */

@@ -353,7 +353,7 @@ static void imply_gone_target(struct oracle *o, const struct entity *e, struct v
 static void imply_count(struct oracle *o, const struct count_rule *c, const struct row *full, enum fact_weight weight)
 {
 	struct run *r = &o->run;
-	const struct entity *t = design_entity(r->design, c->target.entity);
+	const struct entity *t = c->target.to;
 	struct scope s = { .run = r, .item = full };
 	struct value by = VALUE_ABSENT, *args;
 	struct slice join;
@@ -361,7 +361,7 @@ static void imply_count(struct oracle *o, const struct count_rule *c, const stru
 	struct buf b;
 	bool counts;
 
-	while (t && at < t->attribute_count && !slice_equal(t->attributes[at].name, c->attribute))
+	while (t && at < t->attribute_count && t->attributes[at].at != c->at)
 		at++;
 	if (!t || at == t->attribute_count || !rules_of(o, t)->counted[at])
 		return;
@@ -385,15 +385,14 @@ static void imply_copy(struct oracle *o, const struct entity *e, size_t at, stru
 {
 	const struct attribute *a = &e->attributes[at];
 	struct run *r = &o->run;
-	const struct entity *source = design_entity(r->design, a->copy_entity);
-	const struct access *kept = design_access(r->design, a->kept_by);
+	const struct entity *source = a->copy_of;
 	struct scope s = { .run = r, .item = full };
 	struct value *args;
 	struct slice join;
 	struct buf b;
 	bool there;
 
-	if (!source || !kept || !bond_has_row(o, kept, stored, full))
+	if (!source || !a->kept_access || !bond_has_row(o, a->kept_access, stored, full))
 		return;
 	if (!scope_holds(&s, a->when, &there) || !there || !scope_args(&s, a->copy_args, a->copy_arg_count, &args) ||
 	    !identity_join(r, source, args, a->copy_arg_count, &join)) {

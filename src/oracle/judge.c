@@ -75,21 +75,13 @@ static bool judge_values(const struct judging *j, struct value full)
 	return good;
 }
 
-static bool removes(const struct slice *list, size_t n, struct slice name)
-{
-	for (size_t i = 0; i < n; i++)
-		if (slice_equal(list[i], name))
-			return true;
-	return false;
-}
-
 /* What the design itself takes away may be missing. */
 static bool goes_by_design(const struct entity *e, struct slice name)
 {
 	for (size_t i = 0; i < e->action_count; i++)
-		if (removes(e->actions[i].remove, e->actions[i].remove_count, name))
+		if (slice_among(e->actions[i].remove, e->actions[i].remove_count, name))
 			return true;
-	return removes(e->delete_.remove, e->delete_.remove_count, name);
+	return slice_among(e->delete_.remove, e->delete_.remove_count, name);
 }
 
 static bool judge_required(const struct judging *j, const struct row *full)

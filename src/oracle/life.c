@@ -11,12 +11,11 @@
 
 static bool removes(const struct design *d, const struct processor *p, const struct entity *e)
 {
-	const struct access *x = p->effect == EFFECT_REMOVE_ALL ? design_access(d, p->target) : NULL;
-	const struct entity *rows = x ? read_entity(d, x) : NULL;
+	const struct entity *rows = p->target_access ? read_entity(d, p->target_access) : NULL;
 
 	if (p->effect == EFFECT_DELETE)
-		return slice_equal(p->target_ref.entity, e->name);
-	return x && (!rows || rows == e);
+		return p->target_ref.to == e;
+	return p->target_access && (!rows || rows == e);
 }
 
 /* Which changes of the other one (ON_UPDATED, ON_DELETED) wake something that removes items of the entity. */
@@ -25,23 +24,12 @@ static int removed_on(const struct design *d, const struct entity *e, const stru
 	int events = 0;
 
 	for (size_t i = 0; i < d->processor_count; i++)
-		if (slice_equal(d->processors[i].entity, target->name) && removes(d, &d->processors[i], e))
+		if (d->processors[i].of == target && removes(d, &d->processors[i], e))
 			events |= d->processors[i].events;
-	for (size_t i = 0; i < target->delete_.then_count; i++) {
-		const struct access *x = design_access(d, target->delete_.then_remove[i]);
-
-		if (x && read_entity(d, x) == e)
+	for (size_t i = 0; i < target->delete_.then_count; i++)
+		if (read_entity(d, target->delete_.then_access[i]) == e)
 			events |= target->delete_.soft ? ON_UPDATED : ON_DELETED;
-	}
 	return events;
-}
-
-static bool is_among(const struct slice *list, size_t n, struct slice name)
-{
-	for (size_t i = 0; i < n; i++)
-		if (slice_equal(list[i], name))
-			return true;
-	return false;
 }
 
 static bool action_changes(const struct action *a, struct slice name)
@@ -49,7 +37,7 @@ static bool action_changes(const struct action *a, struct slice name)
 	for (size_t i = 0; i < a->set_count; i++)
 		if (slice_equal(a->set[i].attribute, name))
 			return true;
-	return is_among(a->remove, a->remove_count, name) || is_among(a->input, a->input_count, name);
+	return slice_among(a->remove, a->remove_count, name) || slice_among(a->input, a->input_count, name);
 }
 
 /* Whether clients make such items, or change what says which one they hang on. */
@@ -85,7 +73,7 @@ void lives_mark(struct rules *x, struct rule_entity *r, struct arena *a)
 	r->lives = arena_array(a, struct rule_life, e->lives_count);
 	for (size_t i = 0; i < e->lives_count; i++) {
 		const struct requirement *q = &e->lives[i];
-		const struct entity *target = design_entity(x->design, q->target.entity);
+		const struct entity *target = q->target.to;
 		struct rule_life *l = &r->lives[i];
 		struct name_list names = { 0 };
 		struct rule_entity *t;
@@ -141,16 +129,16 @@ static void tell_over(struct oracle *o, const struct entity *e, size_t at, struc
 
 	if (!(l->removed_on & (there ? ON_UPDATED : ON_DELETED))) {
 		f.weight = ORACLE_NOTE;
-		rest = "; but nothing in the design removes it then, or clients make it so";
+		rest = "; but nothing in the design removes it, or clients can bring it about";
 	}
 	buf_init(&b, r->arena);
 	if (q->if_)
 		term_print(&b, q->if_);
 	if (there)
-		tell(o, &f, "%.*s is left over: it lives while its %.*s has %.*s, and that is not so%s",
+		tell(o, &f, "%.*s is left over: it lives while its %.*s has %.*s, which does not hold%s",
 		     SLICE_ARG(say_item(r, e, key)), SLICE_ARG(l->target->name), SLICE_ARG(buf_slice(&b)), rest);
 	else
-		tell(o, &f, "%.*s is left over: it lives while its %.*s is there, and that is not%s",
+		tell(o, &f, "%.*s is left over: it lives while its %.*s exists, which it does not%s",
 		     SLICE_ARG(say_item(r, e, key)), SLICE_ARG(l->target->name), rest);
 }
 
@@ -221,7 +209,7 @@ void lives_compare(struct oracle *o, struct fact_reader *f, bool there, struct v
 /* Notes that the other one was looked at, so that it is a condition of what is written. */
 static bool look(struct run *r, const struct requirement *q, struct value *args, bool *holds)
 {
-	const struct entity *target = design_entity(r->design, q->target.entity);
+	const struct entity *target = q->target.to;
 	struct entity_look at;
 	struct name_list names = { 0 };
 	struct witness *w;

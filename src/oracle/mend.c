@@ -32,14 +32,14 @@ struct slice oracle_mend_words(struct arena *a, const struct design *d, const st
 	case ORACLE_COPY_DIFFERS:
 	case ORACLE_COUNTER_DIFFERS:
 		if (!value_present(f->expected))
-			return arena_printf(a, "%.*s goes", SLICE_ARG(f->attribute));
+			return arena_printf(a, "%.*s is removed", SLICE_ARG(f->attribute));
 		return arena_printf(a, "%.*s becomes %.*s", SLICE_ARG(f->attribute),
 				    SLICE_ARG(say_value(&r, f->expected)));
 	case ORACLE_GUARD_MISSING:
 	case ORACLE_COMPANION_MISSING: return arena_printf(a, "%.*s is put", SLICE_ARG(say_key(&r, f->key)));
 	case ORACLE_GUARD_DIFFERS:
 	case ORACLE_COMPANION_DIFFERS:
-		return arena_printf(a, "%.*s becomes what its item says", SLICE_ARG(say_key(&r, f->key)));
+		return arena_printf(a, "%.*s is rewritten from its item", SLICE_ARG(say_key(&r, f->key)));
 	case ORACLE_GUARD_LEFT:
 	case ORACLE_COMPANION_LEFT:
 	case ORACLE_CREDENTIALS_LEFT: return arena_printf(a, "%.*s is deleted", SLICE_ARG(say_key(&r, f->key)));

@@ -1,10 +1,10 @@
-/* What the files of oracle/ share.
+/* Shared by the files of oracle/.
  *
- * A check goes in passes: scan.c reads the items, judge.c compares each with itself, imply.c and bond.c make facts of what it says
- * of others, compare.c goes through the sorted facts, tell.c tells what lasts.
+ * A check runs in passes: oracle.c scans the items, judge.c checks each by itself, imply.c and bond.c turn what it says
+ * about others into facts, compare.c walks the sorted facts, tell.c reports the findings that last.
  *
- * A fact is: the space (one byte), the length of the join (be32), the join, the kind (one byte), what belongs to the kind. Facts of
- * one space and join are a group, in which kinds come in order.
+ * A fact is: the space (one byte), the length of the join (be32), the join, the kind (one byte), the data of that kind.
+ * Facts with the same space and join form a group; within a group they are sorted by kind.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef THORPE_ORACLE_INTERNAL_H
 #define THORPE_ORACLE_INTERNAL_H
@@ -15,28 +15,28 @@
 #include "oracle/facts.h"
 #include "oracle/oracle.h"
 
-/* ---- what the design says, worked out once (rules.c) ---- */
+/* ---- what follows from the design, computed once (rules.c) ---- */
 
 /* of one of `lives while` */
 struct rule_life {
 	const struct entity *target;
-	bool judged;    /* it can be told from the items when it applies */
-	bool asks_if;   /* and what its `if` says */
+	bool judged;    /* whether it applies follows from the items */
+	bool asks_if;   /* so does whether its `if` holds */
 	int removed_on; /* changes of the target after which something removes the item: ON_UPDATED, ON_DELETED */
 };
 
-/* of one entity; arrays go by the index of what they are about */
+/* of one entity; arrays are indexed like those of the entity */
 struct rule_entity {
 	const struct entity *entity;
-	bool *impure;     /* attributes: made by terms that read more than the item, or from such */
+	bool *impure;     /* attributes: made by terms that read more than the item, or from such attributes */
 	bool *key_impure; /* keys */
 	bool *companion_impure;
 	bool *count_impure;
 	bool *check_impure;
-	bool *counted;            /* attributes: a counter that can be counted again */
+	bool *counted;            /* attributes: a counter that can be recounted */
 	bool is_target;           /* others count on it, or copy it, or it is found by a pattern */
-	struct name_list carried; /* attributes that comparing needs of a target: counters, sources of copies */
-	bool only_companion;      /* nothing but companions makes its items */
+	struct name_list carried; /* attributes of a target that comparing needs: counters, sources of copies */
+	bool only_companion;      /* its items are made by companions only */
 	struct rule_life *lives;
 };
 
@@ -44,13 +44,13 @@ struct rule_entity {
 struct bond_input {
 	const struct name *attribute, *parameter;
 };
-/* rows of `leaf`, which `root` is or merges, hang on an item of `parent` */
+/* rows of `leaf`, which `root` is or merges, belong to an item of `parent` */
 struct bond {
 	const struct entity *parent;
 	const struct access *root, *leaf;
 	bool cascade; /* `then remove`; else `refuse while` */
-	/* The pattern leads from rows to rows (merge … for each): which rows would be asked for cannot be told from the parent. Then
-	 * a row hangs on the parent that it names itself (requires, counts). */
+	/* The pattern leads from rows to rows (merge … for each), so the parent does not tell which rows it would ask for. Then
+	 * a row belongs to the parent that it names itself (requires, counts). */
 	bool over;
 	struct bond_input inputs[4];
 	size_t input_count;
@@ -67,9 +67,9 @@ struct rules {
 /* how much a fact is worth */
 enum fact_weight {
 	FACT_FULL,
-	FACT_EXPIRED, /* of an item that is gone but still there, or under a condition that only its time knew: may be, need not be */
-	FACT_PENDING, /* of an item that is gone and that the keeper has not seen go: as above, and what it explains is pending */
-	FACT_DELETED, /* of a parent that is deleted and stays (a soft deletion): what goes with it should have gone */
+	FACT_EXPIRED, /* of an expired item, or under a condition known only when it was written: optional */
+	FACT_PENDING, /* of a removed item whose removal the keeper has not seen: optional, and what it explains is pending */
+	FACT_DELETED, /* of a softly deleted parent: what goes with it should be gone */
 };
 
 struct hash_set {
@@ -78,31 +78,31 @@ struct hash_set {
 };
 
 struct oracle {
-	struct run run;       /* its arena is cleared from page to page and from group to group */
-	struct arena scratch; /* … and is this */
-	struct arena kept;    /* as long as the check */
-	struct arena group;   /* of the group that is compared */
+	struct run run;       /* its arena is `scratch` */
+	struct arena scratch; /* cleared after each page and each group */
+	struct arena kept;    /* lives as long as the check */
+	struct arena group;   /* of the group being compared */
 	struct rules rules;
 	const struct oracle_options *options;
 	struct oracle_summary *summary;
 	struct facts *facts;
-	bool failed;  /* of facts; facts_why() */
-	bool stopped; /* progress() said so */
+	bool failed;  /* a fact could not be stored: facts_why() */
+	bool stopped; /* by progress() */
 	unsigned pass;
-	struct hash_set suspects; /* groups that the pass before had findings in; all others are not looked at again */
+	struct hash_set suspects; /* groups in which the previous pass had findings; others are not compared again */
 	struct hash_set next_suspects;
-	struct hash_set seen, seen_before; /* findings of this pass and of the one before */
+	struct hash_set seen, seen_before; /* findings of this pass and the previous one */
 	struct hash_set told;
 	struct hash_set candidates; /* findings of any pass */
-	uint64_t group_hash;        /* of the group that is compared; 0: an item by itself */
-	/* Keys of items in changes that the keeper has not seen, and after which it sees to … */
-	struct hash_set counted; /* … what depends on their counters */
-	struct hash_set copied;  /* … them as copies, or copies of them */
-	struct hash_set unseen;  /* keys of items in changes before processors that remove what `lives while` */
-	uint64_t waiting;        /* how many changes */
+	uint64_t group_hash;        /* of the group being compared; 0: an item by itself */
+	/* Keys of items in changes that have not been seen yet … */
+	struct hash_set counted; /* … by the keeper, which then updates what depends on their counters */
+	struct hash_set copied;  /* … by the keeper, which then updates them as copies, or their copies */
+	struct hash_set unseen;  /* … by processors that remove items with `lives while` */
+	uint64_t waiting;        /* number of such changes */
 };
 
-/* What the run remembers of items is in there, too. */
+/* Also drops the items that the run remembers, which are in it. */
 static inline void scratch_clear(struct oracle *o)
 {
 	arena_clear(&o->scratch);
@@ -111,7 +111,7 @@ static inline void scratch_clear(struct oracle *o)
 
 /* ---- rules.c, pure.c ---- */
 void rules_make(struct rules *x, const struct design *d, struct arena *a);
-/* What cannot be judged, as notes. */
+/* Reports as notes what cannot be judged. */
 void rules_tell(struct oracle *o);
 static inline const struct rule_entity *rules_of(const struct oracle *o, const struct entity *e)
 {
@@ -126,13 +126,13 @@ bool term_reads_more(const struct term *t);
 void pure_mark(struct rule_entity *x);
 
 /* ---- judge.c, fit.c: an item by itself ---- */
-/* Judges it (unless it is only worth less), and gives what it should be: the item in full, as it follows from itself, but for what is
- * taken as it is. */
+/* Judges the item (unless `silent`), and returns it as it should be: in full, with what follows from it, except for values
+ * that are taken as they are. */
 void judge_item(struct oracle *o, const struct entity *e, struct value stored, bool silent, struct row *full);
-/* NULL: the value fits the attribute; else what it should be, in words: "a string". */
+/* NULL: the value fits the attribute; otherwise what is expected: "a string". */
 const char *fit_value(struct run *r, const struct attribute *a, struct value v);
 
-/* ---- imply.c: what an item says of others ---- */
+/* ---- imply.c: what an item says about others ---- */
 enum fact_space { SPACE_KEY = 1, SPACE_IDENTITY, SPACE_BOND };
 enum fact_kind {
 	/* SPACE_KEY; the join is the table's key */
@@ -141,16 +141,16 @@ enum fact_kind {
 	FACT_ACCOUNT,  /* weight, owner's entity: credentials belong here */
 	/* SPACE_IDENTITY; the join is the entity and its identity */
 	FACT_TARGET = 1, /* weight, key, what is carried */
-	FACT_GONE,       /* nothing: it is gone, and the keeper has not seen it go */
+	FACT_GONE,       /* no data: the item is gone, and the keeper has not seen that */
 	FACT_COUNT,      /* attribute, weight, number */
 	FACT_COPY,       /* hash, owner's entity, attribute, owner's key */
-	FACT_LIFE,       /* owner's entity, which of `lives while`, owner's key */
+	FACT_LIFE,       /* owner's entity, index in `lives while`, owner's key */
 	FACT_ROW,        /* bond, entity, key: a row that names this as its parent */
-	/* SPACE_BOND; the join is the bond and what is equal */
+	/* SPACE_BOND; the join is the bond and the values that parent and row share */
 	FACT_PARENT = 1, /* weight, key (DELETED only) */
 	FACT_CHILD,      /* entity, whether it must have a parent, key */
 };
-/* shapes of a FACT_ITEM: what its key could be of */
+/* shapes of a FACT_ITEM: what its key could be */
 enum {
 	SHAPE_COMPANION = 1,
 	SHAPE_GUARD = 2,
@@ -159,12 +159,12 @@ enum {
 };
 #define NO_ENTITY 0xffff
 void imply_item(struct oracle *o, struct value stored, enum fact_weight weight);
-/* Of an item that is gone, and the keeper has not seen it go. What hangs on it will go, too; `traces`: so will what it leaves behind,
- * companions and counts, which only a time to live leaves to the keeper. */
+/* Of a removed item whose removal the keeper has not seen: the keeper will remove what belongs to it. `traces`: also its
+ * companions and counts, which only items removed by TTL leave to the keeper. */
 void imply_gone(struct oracle *o, struct value stored, bool traces);
-/* Rows that hang on an item with these values are being removed. */
+/* Rows that belong to an item with these values are being removed. */
 void imply_deleting(struct oracle *o, const struct entity *e, struct value values);
-/* Begins a fact in a buf of the run's arena; imply_add() ends it. */
+/* Begins a fact in a buf of the run's arena; fact_add() ends it. */
 struct buf fact_begin(struct oracle *o, enum fact_space space, struct slice join, enum fact_kind kind);
 void fact_add(struct oracle *o, const struct buf *b);
 void fact_put_value(struct buf *b, struct value v);
@@ -193,14 +193,14 @@ struct scanned {
 };
 /* Facts of an item as a parent and as a child. */
 void bonds_imply(struct oracle *o, const struct scanned *x, enum fact_weight weight);
-/* Whether the item is a row of the pattern or of one that it merges, for some parameters. What cannot be told is none. */
+/* Whether the item is a row of the pattern or of one it merges, for some parameters. False when that cannot be told. */
 bool bond_has_row(struct oracle *o, const struct access *access, struct value stored, const struct row *full);
 
-/* The reference by which the item says that it hangs on one of that entity: the first that applies to it; *if_ is what it asks of that
- * one. NULL: there is none. `from`: after this one. */
+/* The first reference from *from on by which the item names a parent of that entity, if it applies to the item; *if_ is
+ * its condition on the parent. NULL: none. *from moves past it. */
 const struct reference *bond_reference(struct run *r, const struct entity *e, const struct row *full,
 				       const struct entity *parent, size_t *from, const struct term **if_);
-/* Whether what a soft deletion sets is so. */
+/* Whether the item has the values that a soft deletion sets. */
 bool bond_is_deleted(struct run *r, const struct entity *e, struct value full);
 /* Reports a row whose parent is gone, or was deleted softly and is at `parent`. ORACLE_NOTE: it may have been made
  * without a parent. */
@@ -209,33 +209,33 @@ void bond_tell(struct oracle *o, const struct bond *b, const struct entity *e, s
 
 /* ---- life.c ---- */
 void lives_mark(struct rules *x, struct rule_entity *r, struct arena *a);
-/* Whether the processor removes items that live while something. */
+/* Whether the processor removes items with `lives while`. */
 bool lives_removes(const struct design *d, const struct processor *p);
 void lives_imply(struct oracle *o, const struct entity *e, const struct row *full, struct value key);
-/* A FACT_LIFE. `there`: what it hangs on is, and `carried` is of it. */
+/* Compares a FACT_LIFE. `there`: the item it needs exists, with the attributes `carried`. */
 void lives_compare(struct oracle *o, struct fact_reader *f, bool there, struct value carried);
-/* Whether all that the item lives while is so now. What is looked at becomes a condition of the write that asks (witness.h). */
+/* Whether every `lives while` of the item holds now. What it reads becomes a condition of the write (witness.h). */
 bool lives_still(struct run *r, const struct entity *e, struct value full, bool *out) MUST_CHECK;
 
 /* ---- owner.c ---- */
 struct owner_found {
 	const struct entity *entity;
 	const struct companion *rule; /* NULL: the item is credentials */
-	struct value key;             /* where the owner is, or would be */
+	struct value key;             /* of the owner, whether it exists or not */
 };
-/* False: it cannot be told from the item. */
+/* False: the item does not tell. */
 bool owner_find(struct run *r, struct value item, struct owner_found *out);
 
 /* ---- compare.c ---- */
 bool compare_all(struct oracle *o);
 
 /* ---- stream.c ---- */
-/* What the keeper has not seen: marks, and facts of what is gone. */
+/* Reads the changes that the keeper has not seen: marks their keys, and adds facts of removed items. */
 bool stream_look(struct oracle *o) MUST_CHECK;
 
 /* ---- tell.c ---- */
 void tell(struct oracle *o, struct oracle_finding *f, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
-/* For sentences. */
+/* Texts for sentences. */
 struct slice say_value(struct run *r, struct value v);
 struct slice say_key(struct run *r, struct value key);
 /* "User alice", or "the item USER#alice / X". */
@@ -244,11 +244,11 @@ struct slice say_item(struct run *r, const struct entity *e, struct value key);
 /* ---- sets of hashes ---- */
 uint64_t hash_bytes(struct slice s);
 bool hash_set_has(const struct hash_set *s, uint64_t h);
-/* False: memory is out. */
+/* False: out of memory. */
 bool hash_set_add(struct hash_set *s, uint64_t h);
 void hash_set_free(struct hash_set *s);
 
-/* The template could have made the value. */
+/* Whether the template could have made the value. */
 bool template_could(struct run *r, const struct template *t, struct value v);
 
 #endif

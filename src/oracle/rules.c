@@ -4,18 +4,16 @@
 
 /* ---- counters ---- */
 
-static size_t attribute_index(const struct entity *e, struct slice name)
+static size_t attribute_index(const struct entity *e, const struct name *n)
 {
 	for (size_t i = 0; i < e->attribute_count; i++)
-		if (slice_equal(e->attributes[i].name, name))
+		if (e->attributes[i].at == n)
 			return i;
 	return SIZE_MAX;
 }
 
-static struct rule_entity *named(struct rules *x, struct slice name)
+static struct rule_entity *rule_of(struct rules *x, const struct entity *e)
 {
-	const struct entity *e = design_entity(x->design, name);
-
 	return e ? &x->entities[entity_index(x->design, e)] : NULL;
 }
 
@@ -31,20 +29,14 @@ static bool is_moved_by_actions(const struct entity *e, struct slice name)
 {
 	if (sets(e->delete_.set, e->delete_.set_count, name))
 		return true;
-	for (size_t i = 0; i < e->delete_.remove_count; i++)
-		if (slice_equal(e->delete_.remove[i], name))
-			return true;
+	if (slice_among(e->delete_.remove, e->delete_.remove_count, name))
+		return true;
 	for (size_t i = 0; i < e->action_count; i++) {
 		const struct action *a = &e->actions[i];
 
-		if (sets(a->add, a->add_count, name) || sets(a->set, a->set_count, name))
+		if (sets(a->add, a->add_count, name) || sets(a->set, a->set_count, name) ||
+		    slice_among(a->remove, a->remove_count, name) || slice_among(a->input, a->input_count, name))
 			return true;
-		for (size_t k = 0; k < a->remove_count; k++)
-			if (slice_equal(a->remove[k], name))
-				return true;
-		for (size_t k = 0; k < a->input_count; k++)
-			if (slice_equal(a->input[k], name))
-				return true;
 	}
 	return false;
 }
@@ -54,11 +46,10 @@ static bool is_moved_by_processors(const struct design *d, const struct entity *
 	for (size_t i = 0; i < d->processor_count; i++) {
 		const struct processor *p = &d->processors[i];
 
-		if (p->effect == EFFECT_COUNT && slice_equal(p->target_ref.entity, e->name) &&
-		    slice_equal(p->target_attribute, name))
+		if (p->effect == EFFECT_COUNT && p->target_ref.to == e && slice_equal(p->target_attribute, name))
 			return true;
 		if ((p->effect == EFFECT_PUT || p->effect == EFFECT_UPDATE) && sets(p->with, p->with_count, name) &&
-		    (slice_equal(p->target, e->name) || slice_equal(p->target_ref.entity, e->name)))
+		    p->target_entity == e)
 			return true;
 	}
 	return false;
@@ -79,7 +70,7 @@ static enum counter_fate fate_of(const struct rules *x, const struct entity *e, 
 		for (size_t k = 0; k < d->entities[i].count_count; k++) {
 			const struct count_rule *c = &d->entities[i].counts[k];
 
-			if (!slice_equal(c->target.entity, e->name) || !slice_equal(c->attribute, a->name))
+			if (c->target.to != e || c->at != a->at)
 				continue;
 			if (x->entities[i].count_impure[k])
 				return COUNTER_IMPURE;
@@ -112,10 +103,10 @@ static void mark_targets(struct rules *x, const struct entity *e, struct arena *
 {
 	for (size_t i = 0; i < e->attribute_count; i++)
 		if (e->attributes[i].kept_by.n)
-			carry_copied(a, named(x, e->attributes[i].copy_entity), &e->attributes[i]);
+			carry_copied(a, rule_of(x, e->attributes[i].copy_of), &e->attributes[i]);
 	for (size_t i = 0; i < e->count_count; i++) {
-		struct rule_entity *t = named(x, e->counts[i].target.entity);
-		size_t at = t ? attribute_index(t->entity, e->counts[i].attribute) : SIZE_MAX;
+		struct rule_entity *t = rule_of(x, e->counts[i].target.to);
+		size_t at = t ? attribute_index(t->entity, e->counts[i].at) : SIZE_MAX;
 
 		if (at != SIZE_MAX && t->counted[at])
 			carry(a, t, e->counts[i].attribute);
@@ -133,8 +124,7 @@ static bool is_only_companion(const struct design *d, const struct entity *e)
 		if (e->actions[i].creates)
 			return false;
 	for (size_t i = 0; i < d->processor_count; i++)
-		if (slice_equal(d->processors[i].target, e->name) ||
-		    slice_equal(d->processors[i].target_ref.entity, e->name))
+		if (d->processors[i].target_entity == e)
 			return false;
 	for (size_t i = 0; i < d->entity_count; i++)
 		any = any || d->entities[i].companion_count;

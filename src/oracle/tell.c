@@ -73,10 +73,10 @@ struct slice say_key(struct run *r, struct value key)
 	struct buf b;
 
 	buf_init(&b, r->arena);
-	for (size_t i = 0; i < (size_t)k->hash_count + k->range_count; i++) {
+	for (size_t i = 0; i < key_attr_count(k); i++) {
 		if (i)
 			buf_lit(&b, " / ");
-		put_scalar(&b, value_get(key, i < k->hash_count ? k->hash[i].name : k->range[i - k->hash_count].name));
+		put_scalar(&b, value_get(key, key_attr_at(k, i)->name));
 	}
 	return buf_slice(&b);
 }

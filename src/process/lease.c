@@ -57,6 +57,13 @@ bool lease_tell(struct leases *l, struct slice text)
 	return true;
 }
 
+bool lease_set_address(struct leases *l, const char *address)
+{
+	int n = snprintf(l->address, sizeof(l->address), "%s", address);
+
+	return n >= 0 && (size_t)n < sizeof(l->address);
+}
+
 /* ---- what this server owns ---- */
 
 static size_t index_of(const struct leases *l, struct slice shard)
@@ -128,6 +135,8 @@ static bool beat(struct leases *l, struct run *r)
 	checkpoint_item_init(&i, r, item_key(r, SERVER, slice_str(l->id)));
 	checkpoint_add_text(&i, "beat", arena_printf(r->arena, "%llu", (unsigned long long)++l->beats));
 	checkpoint_add_text(&i, "told", slice_str(l->told ? l->told : ""));
+	if (l->address[0])
+		checkpoint_add_text(&i, "address", slice_str(l->address));
 	return checkpoint_write(r,
 				&(struct dyn_write){ .kind = DYN_PUT,
 						     .table = checkpoint_table(r),
@@ -192,9 +201,18 @@ static bool keep_told(struct seen *s, struct slice told)
 	return s->told || !told.n;
 }
 
-/* False: memory. */
-static bool hear(struct round *c, struct slice id, struct slice beat, struct slice told)
+static void keep_address(struct seen *s, struct slice address)
 {
+	if (address.n >= sizeof(s->address))
+		address.n = 0;
+	memcpy(s->address, address.p, address.n);
+	s->address[address.n] = 0;
+}
+
+/* False: memory. */
+static bool hear(struct round *c, struct slice id, struct value item)
+{
+	struct slice beat = checkpoint_text(item, "beat");
 	struct seen *s = seen_of(c->l, id);
 
 	if (!s) {
@@ -210,7 +228,8 @@ static bool hear(struct round *c, struct slice id, struct slice beat, struct sli
 	}
 	s->listed = true;
 	s->shards = 0;
-	if (!keep_told(s, told))
+	keep_address(s, checkpoint_text(item, "address"));
+	if (!keep_told(s, checkpoint_text(item, "told")))
 		return false;
 	if (slice_is(beat, s->beat) || beat.n >= sizeof(s->beat))
 		return true;
@@ -242,8 +261,7 @@ static bool take_item(struct round *c, struct value item)
 	if (slice_starts(sk, SLICE(SERVER))) {
 		struct slice id = slice_make(sk.p + sizeof(SERVER) - 1, sk.n - (sizeof(SERVER) - 1));
 
-		return slice_is(id, c->l->id) ||
-		       hear(c, id, checkpoint_text(item, "beat"), checkpoint_text(item, "told"));
+		return slice_is(id, c->l->id) || hear(c, id, item);
 	}
 	if (!slice_starts(sk, SLICE(SHARD)))
 		return true;

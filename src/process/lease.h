@@ -1,7 +1,8 @@
 /* Which server reads which shard, where several serve one table. Kept in <table>.thorpe, beside the positions:
  *
  *   PK      SK                   holds
- *   LEASE   server#<server>      beat: another text every LEASE_ROUND_MS while the server lives; told (what it says of itself)
+ *   LEASE   server#<server>      beat: another text every LEASE_ROUND_MS while the server lives; told (what it says of itself),
+ *                                address (where other servers ask it for records, relay/relay.h; none: nowhere)
  *   LEASE   shard#<shard id>     owner (a server; none: it is free), turn (another text with every owner)
  *
  * A server owns a shard until another takes it, which it may do when the owner's beat has not changed for LEASE_EXPIRE_MS of its
@@ -11,7 +12,7 @@
  * Leases save work; they keep nothing right. A server that believes it owns a shard and does not moves no position: an effect
  * and its position are one transaction, on the condition that the position is where it was (checkpoint.h).
  *
- * Threads: lease_tell(), lease_round() and lease_leave() by one; lease_is_mine() and lease_view() by any.
+ * Threads: lease_tell(), lease_round() and lease_leave() by one; lease_is_mine(), lease_owner() and lease_view() by any.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef THORPE_PROCESS_LEASE_H
 #define THORPE_PROCESS_LEASE_H
@@ -36,6 +37,17 @@ bool lease_is_mine(struct leases *l, struct slice shard, int64_t now_us);
  * the last one stays. */
 bool lease_tell(struct leases *l, struct slice text) MUST_CHECK;
 
+/* Where other servers reach this one: before the first round. False: memory. */
+bool lease_set_address(struct leases *l, const char *address) MUST_CHECK;
+/* Who reads a shard, as of the last round, and where that server is reached. False: nobody is known to. */
+#define LEASE_ADDRESS_ROOM 128
+struct lease_owner {
+	char id[ULID_LENGTH + 1];
+	char address[LEASE_ADDRESS_ROOM]; /* empty: nowhere */
+	bool is_this;
+};
+bool lease_owner(struct leases *l, struct slice shard, int64_t now_us, struct lease_owner *out) MUST_CHECK;
+
 /* What the last round has seen: all shards, and all servers that live. */
 #define LEASE_SHARD_ROOM 72 /* DynamoDB's ids have 65 characters at most */
 struct lease_shard {
@@ -47,6 +59,7 @@ struct lease_server {
 	char id[ULID_LENGTH + 1];
 	bool is_this;
 	const char *told; /* at its last beat; empty: nothing */
+	char address[LEASE_ADDRESS_ROOM];
 };
 struct lease_view {
 	atomic_uint refs;

@@ -16,15 +16,17 @@ struct seen {
 	bool lives;    /* as of then */
 	size_t shards; /* that it owned then */
 	char *told;    /* lease_tell(); NULL: nothing */
+	char address[LEASE_ADDRESS_ROOM];
 };
 
 struct leases {
 	char id[ULID_LENGTH + 1];
 	uint64_t beats;
-	char *told;           /* what this server tells; NULL: nothing */
-	struct seen *servers; /* the other ones */
-	pthread_mutex_t lock; /* of what follows */
-	char **mine;          /* ids of shards */
+	char *told;                       /* what this server tells; NULL: nothing */
+	char address[LEASE_ADDRESS_ROOM]; /* where it is reached; empty: nowhere */
+	struct seen *servers;             /* the other ones */
+	pthread_mutex_t lock;             /* of what follows */
+	char **mine;                      /* ids of shards */
 	size_t count, room;
 	int64_t beat_us;         /* when the last beat was begun that was written; 0: none */
 	struct lease_view *view; /* of the last round; NULL: there was none, or no memory */

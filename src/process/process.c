@@ -292,8 +292,10 @@ static bool look_at_shards(struct process *p, struct run *r)
 	pthread_mutex_unlock(&p->lock);
 	if (!dyn_list_shards(r, &list) || (p->leases && !lease_round(p->leases, r, &list, clock_monotonic_us())))
 		return false;
-	if (p->leases)
+	if (p->leases) {
 		sweep(p, r, &list);
+		relay_sweep(p->relay);
+	}
 	if (!p->has_tracks)
 		return true;
 	listed = seats_follow(&p->readers, r, &list);
@@ -484,6 +486,19 @@ static void *watch(void *arg)
 
 /* ---- life ---- */
 
+static void add_relay(struct process *p, const char *address)
+{
+	p->has_peers = address != NULL;
+	p->leases = lease_new(app_now_ms(p->app));
+	if (p->leases && (!address || lease_set_address(p->leases, address)))
+		p->relay = relay_new(p->app, p->leases, p->has_peers);
+}
+
+struct relay *process_relay(struct process *p)
+{
+	return p->relay;
+}
+
 struct process *process_new(const struct process_options *o)
 {
 	struct process *p = mem_zalloc(sizeof(*p));
@@ -507,8 +522,8 @@ struct process *process_new(const struct process_options *o)
 	cond_init(&p->stopped);
 	p->backend = database_open(p->database);
 	if (p->database->is_remote)
-		p->leases = lease_new(app_now_ms(p->app));
-	if (p->backend && (p->leases || !p->database->is_remote) && add_stations(p))
+		add_relay(p, o->peer_address);
+	if (p->backend && (p->relay || !p->database->is_remote) && add_stations(p))
 		return p;
 	process_free(p);
 	return NULL;
@@ -620,7 +635,7 @@ static bool begin(struct process *p, char *why, size_t n)
 bool process_start(struct process *p, char *why, size_t n)
 {
 	app_set_operators_handler(p->app, handle, p);
-	if (!p->station_count)
+	if (!p->station_count && !p->has_peers) /* those need to know who has which shard */
 		return true;
 	if (has_taken_name(p)) {
 		snprintf(why, n, "a processor of %.*s is called " KEEPER_NAME ", which is taken",
@@ -679,6 +694,7 @@ void process_free(struct process *p)
 	}
 	mem_free(p->stations);
 	backend_free(p->backend);
+	relay_free(p->relay);
 	lease_free(p->leases);
 	arena_release(&p->arena);
 	arena_release(&p->memory);

@@ -29,8 +29,12 @@
 
 struct process_options {
 	struct app *app; /* outlives the process */
+	/* Of a table elsewhere: HOST:PORT where other servers of the table ask this one for records (relay/relay.h); NULL: they
+	 * do not, and read the shards of this server themselves. */
+	const char *peer_address;
 };
 
+struct relay;
 struct process; /* of one app */
 /* NULL: memory. A design without processors gets one that does nothing. */
 struct process *process_new(const struct process_options *o);
@@ -41,6 +45,10 @@ bool process_start(struct process *p, char *why, size_t n) MUST_CHECK;
 /* Each thread finishes its transaction. NULL, and one that was not started, are fine. */
 void process_stop(struct process *p);
 void process_free(struct process *p); /* stopped; NULL is fine */
+
+/* Hands on records from server to server; lives as long as the process. NULL: the table is in this process, and has no
+ * other server. */
+struct relay *process_relay(struct process *p);
 
 /* How long a write to the design's table should wait now; 0 nearly always. The caller must wait that long: it is counted.
  * Any thread, quick. */
@@ -71,7 +79,9 @@ struct process_reading {
 size_t process_reading_count(const struct process *p);
 struct process_reading process_reading(struct process *p, size_t i);
 /* Prometheus text for all of them: thorpe_processor_lag_seconds, _backlog, _done_total, _retries_total, _parked, _paused,
- * _stands_still, _lost_total, _passed_over_total (by reason); thorpe_writers_slowed_total, thorpe_writers_delay_seconds. */
+ * _stands_still, _lost_total, _passed_over_total (by reason); thorpe_writers_slowed_total, thorpe_writers_delay_seconds;
+ * thorpe_relay_pages_taken_total, _pages_given_total, _refused_total, _fallbacks_total where a design has a table
+ * elsewhere. */
 void process_metrics(struct process *const *list, size_t n, struct buf *out);
 
 #endif

@@ -16,6 +16,7 @@
 #include "process/lease.h"
 #include "process/ledger.h"
 #include "process/process.h"
+#include "process/relay/relay.h"
 #include "process/send/send_run.h"
 #include "process/tail/shards.h"
 #include "process/tail/tail.h"
@@ -50,8 +51,9 @@ struct page {
 	struct tail_cursor behind; /* after its last change; without changes: at `after` */
 	const struct change *list;
 	size_t count;
-	bool trimmed;  /* the stream has forgotten changes before its first */
-	uint64_t turn; /* when it was last used */
+	bool trimmed;    /* the stream has forgotten changes before its first */
+	uint64_t turn;   /* when it was last used */
+	int64_t read_ms; /* when it was read: its changes were written before */
 };
 
 struct track {
@@ -112,6 +114,8 @@ struct process {
 	const struct design *design;
 	struct database *database;
 	struct leases *leases; /* NULL: no other server is at the table */
+	struct relay *relay;   /* NULL: the same */
+	bool has_peers;        /* other servers ask this one */
 	struct station *stations;
 	size_t station_count;
 	bool has_tracks;

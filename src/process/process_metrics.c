@@ -117,6 +117,46 @@ static void put_stations(struct process *const *list, size_t n, struct buf *b)
 	put_passed_over(readings, k, b);
 }
 
+static void put_relay(struct process *const *list, size_t n, const char *name, const char *help,
+		      uint64_t (*value)(const struct relay_numbers *), struct buf *out)
+{
+	bool told = false;
+
+	for (size_t i = 0; i < n; i++) {
+		struct relay_numbers numbers;
+
+		if (!list[i]->relay)
+			continue;
+		if (!told)
+			buf_printf(out, "# HELP thorpe_relay_%s_total %s\n# TYPE thorpe_relay_%s_total counter\n", name,
+				   help, name);
+		told = true;
+		numbers = relay_numbers(list[i]->relay);
+		buf_printf(out, "thorpe_relay_%s_total{design=\"%.*s\"} %llu\n", name, SLICE_ARG(list[i]->design->name),
+			   (unsigned long long)value(&numbers));
+	}
+}
+
+static uint64_t taken(const struct relay_numbers *x)
+{
+	return x->taken;
+}
+
+static uint64_t given(const struct relay_numbers *x)
+{
+	return x->given;
+}
+
+static uint64_t refused(const struct relay_numbers *x)
+{
+	return x->refused;
+}
+
+static uint64_t fallback(const struct relay_numbers *x)
+{
+	return x->fallback;
+}
+
 void process_metrics(struct process *const *list, size_t n, struct buf *out)
 {
 	if (!n)
@@ -132,4 +172,9 @@ void process_metrics(struct process *const *list, size_t n, struct buf *out)
 	for (size_t i = 0; i < n; i++)
 		buf_printf(out, "thorpe_writers_delay_seconds{design=\"%.*s\"} %.3f\n",
 			   SLICE_ARG(list[i]->design->name), (double)atomic_load(&list[i]->delay_ms) / 1000);
+	put_relay(list, n, "pages_taken", "Answers of other servers about the records of a shard", taken, out);
+	put_relay(list, n, "pages_given", "Answers given to other servers", given, out);
+	put_relay(list, n, "refused", "Requests for records that did not come from a server of the table", refused, out);
+	put_relay(list, n, "fallbacks",
+		  "Readings of live lists that no server could give: they were made of the stream", fallback, out);
 }

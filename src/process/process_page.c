@@ -111,6 +111,7 @@ static enum tail_found read_new(struct track *t, struct page *last, const struct
 	p->list = read.list;
 	p->count = read.count;
 	p->turn = ++r->turns;
+	p->read_ms = app_now_ms(r->process->app);
 	*page = p;
 	return found;
 }

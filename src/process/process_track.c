@@ -284,11 +284,13 @@ static void tell_next(struct track *t, const struct page *page, size_t i)
 	atomic_store_explicit(&t->waiting, page->count - i, memory_order_relaxed);
 }
 
-/* Whether all indexes must show everything written before the change (app/db/late.h). If not, the track waits. Times have
- * a resolution of a second. */
-static bool is_ripe(struct track *t, const struct change *c)
+/* Whether all indexes must show everything written before the change (app/db/late.h). If not, the track waits. The stream
+ * tells times to the second; a change that has just been read is not younger than its page. */
+static bool is_ripe(struct track *t, const struct page *page, const struct change *c)
 {
-	int64_t wait_ms = c->created_ms + 1000 + INDEX_LATE_MS - app_now_ms(t->reader->process->app);
+	const struct app *app = t->reader->process->app;
+	int64_t by_ms = c->created_ms + 1000 < page->read_ms ? c->created_ms + 1000 : page->read_ms;
+	int64_t wait_ms = by_ms + late_ms(app) - app_now_ms(app);
 
 	if (!t->station->asks_indexes || wait_ms <= 0 || wait_ms > CLOCKS_DIFFER_MS)
 		return true;
@@ -371,7 +373,7 @@ static void effect_turn(struct track *t, const struct page *page, size_t i)
 			continue;
 		}
 		tell_next(t, page, i);
-		if (!is_ripe(t, c) || !one_change(t, c))
+		if (!is_ripe(t, page, c) || !one_change(t, c))
 			return;
 		i++;
 		if (is_interrupted(t) || clock_monotonic_us() > until)
@@ -421,8 +423,10 @@ static void keeper_turn(struct track *t, const struct page *page, size_t i)
 	while (i < page->count && is_before_replay(t, &page->list[i]))
 		pass(t, &page->list[i++]);
 	n = keeper_reach(t, &page->list[i], page->count - i);
-	while (n && !is_ripe(t, &page->list[i + n - 1]))
-		n--;
+	for (size_t k = 0; k < n; k++)
+		if (keeper_asks_index(t->reader->process->design, &page->list[i + k]) &&
+		    !is_ripe(t, page, &page->list[i + k]))
+			n = k;
 	if (!n)
 		return;
 	t->next_us = 0;

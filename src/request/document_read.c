@@ -192,6 +192,55 @@ static int64_t time_of(const struct json *seconds)
 	return json_is(seconds, JSON_DOUBLE) ? (int64_t)(seconds->number * 1000) : 0;
 }
 
+static struct json mended_item(struct arena *a, const struct json *in);
+
+static struct json mended_value(struct arena *a, const struct json *in)
+{
+	static const struct json nothing = { .type = JSON_OBJECT };
+	struct json_member *typed;
+	struct json *list;
+
+	if (!json_is(in, JSON_OBJECT) || in->count > 1)
+		return *in;
+	typed = arena_new(a, struct json_member);
+	*typed = in->count ? in->members[0] : (struct json_member){ SLICE("M"), nothing };
+	if (slice_is(typed->name, "M"))
+		typed->value = mended_item(a, &typed->value);
+	if (slice_is(typed->name, "L") && json_is(&typed->value, JSON_ARRAY)) {
+		list = arena_array(a, struct json, typed->value.count);
+		for (size_t i = 0; i < typed->value.count; i++)
+			list[i] = mended_value(a, &typed->value.items[i]);
+		typed->value.items = list;
+	}
+	return (struct json){ .type = JSON_OBJECT, .count = 1, .members = typed };
+}
+
+/* With {"M":{}} where an attribute is {}. */
+static struct json mended_item(struct arena *a, const struct json *in)
+{
+	struct json_member *list;
+	struct json out = *in;
+
+	if (!json_is(in, JSON_OBJECT))
+		return out;
+	list = arena_array(a, struct json_member, in->count);
+	for (size_t i = 0; i < in->count; i++)
+		list[i] = (struct json_member){ in->members[i].name, mended_value(a, &in->members[i].value) };
+	out.members = list;
+	return out;
+}
+
+/* DynamoDB Local's streams (3.3) write an empty map without its type. Unread, it would hold up its shard for ever. */
+static bool read_image(struct arena *a, const struct json *j, struct value *item)
+{
+	struct json mended;
+
+	if (read_item(a, j, item))
+		return true;
+	mended = mended_item(a, j);
+	return read_item(a, &mended, item);
+}
+
 static bool read_record(struct arena *a, const struct json *in, struct reply_record *out)
 {
 	const struct json *d = json_get(in, "dynamodb");
@@ -203,8 +252,8 @@ static bool read_record(struct arena *a, const struct json *in, struct reply_rec
 		.created_ms = time_of(json_get(d, "ApproximateCreationDateTime")),
 	};
 	return out->sequence.n && read_item(a, json_get(d, "Keys"), &out->keys) &&
-	       read_item(a, json_get(d, "OldImage"), &out->old_image) &&
-	       read_item(a, json_get(d, "NewImage"), &out->new_image);
+	       read_image(a, json_get(d, "OldImage"), &out->old_image) &&
+	       read_image(a, json_get(d, "NewImage"), &out->new_image);
 }
 
 static bool read_records(struct arena *a, const struct json *body, struct reply *out)

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { BACKEND, startDesign, until } from './harness.mjs';
+import { BACKEND, TTL_PATIENCE, startDesign, until } from './harness.mjs';
 import { ago, audit, people } from './social-world.mjs';
 
 const app = await startDesign('social');
@@ -16,7 +16,7 @@ test('S-A10: a post leaves the popular ones when its week is over, though nobody
   await app.settled();
   const before = await stored('aging');
   assert.equal(before.GSI3PK, 'POPULAR_POSTS');
-  await until('its week is over', async () => !('GSI3PK' in await stored('aging')));
+  await until('its week is over', async () => !('GSI3PK' in await stored('aging')), TTL_PATIENCE);
   const after = await stored('aging');
   assert.equal(after.GSI2PK, before.GSI2PK, 'it stays where it was on its day');
   assert.deepEqual([after.content, after.updated_at], [before.content, before.updated_at], 'and nobody has edited it');

@@ -6,7 +6,7 @@ import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
-import { Caller, freshDirectory, runToEnd, startDesign, startServer, until } from './harness.mjs';
+import { freshDirectory, runToEnd, startDesign, until } from './harness.mjs';
 
 const DESIGN = `
 design: hooks
@@ -69,10 +69,7 @@ const directory = freshDirectory();
 writeFileSync(join(directory, 'hooks.yaml'), DESIGN);
 const start = (env, options = {}) => startDesign(join(directory, 'hooks.yaml'), { env: { THORPE_RETRY_MS: '1', ...env }, ...options });
 /** One whose end is part of the test. */
-async function startToEnd(env, data) {
-  const server = await startServer({ data, args: ['--design', join(directory, 'hooks.yaml')], env: { THORPE_RETRY_MS: '1', ...env } });
-  return { server, nobody: new Caller(`${server.endpoint}/api/hooks`) };
-}
+const startToEnd = (env, data) => start(env, { data, check: false });
 
 const processorsOf = async (app) => (await (await app.operator()).get('/processors')).body.processors;
 const processorOf = async (app, name) => (await processorsOf(app)).find((p) => p.name === name);

@@ -2,6 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "app/db/dyn.h"
 
+#include "app/db/lag.h"
+
 /* ---- what an action changes ---- */
 
 /* DYN_UPDATE that changes nothing is a check, as a transaction takes no empty update. */
@@ -186,7 +188,10 @@ static enum dyn_outcome write_alone(struct run *r, const struct dyn_write *w, si
 		return fail_for(r, &e);
 	q.write.together = together;
 	q.write.token = token;
-	return dyn_execute(r, &q, &reply) ? DYN_DONE : outcome(r, &reply, n, refusals);
+	if (!dyn_execute(r, &q, &reply))
+		return outcome(r, &reply, n, refusals);
+	lag_note(r, w, n);
+	return DYN_DONE;
 }
 
 /* Someone else has moved what a rider moves: whoever runs this is not the one who should. */

@@ -32,6 +32,7 @@ struct memo {
 
 struct seen {
 	bool stale;          /* changed since */
+	bool unread;         /* nobody has looked at it: `item` is yet to be made of `stored` */
 	struct value stored; /* absent: there is nothing */
 	struct row item;     /* its entity NULL: there is nothing, or no item of an entity */
 };
@@ -96,16 +97,18 @@ bool entity_seen(struct run *r, struct value key, struct value *stored)
 	return true;
 }
 
-static void keep_stored(struct run *r, struct seen *s, struct value stored, const struct entity *likely)
+static struct seen *keep_stored(struct run *r, struct value key, struct value stored)
 {
+	struct seen *s = remember(r, key);
+
 	s->stored = stored;
-	if (value_present(stored))
-		s->item = entity_recognise(r, stored, likely);
+	s->unread = value_present(stored);
+	return s;
 }
 
 void entity_foresee(struct run *r, struct value key, struct value stored)
 {
-	keep_stored(r, remember(r, key), stored, NULL);
+	(void)keep_stored(r, key, stored);
 }
 
 static const struct seen *see(struct run *r, const struct entity *e, struct value key, bool fresh)
@@ -113,12 +116,14 @@ static const struct seen *see(struct run *r, const struct entity *e, struct valu
 	struct seen *s = seen_of(r, key);
 	struct value stored;
 
-	if (s && !s->stale && !fresh)
-		return s;
-	if (!dyn_get(r, key, true, &stored))
-		return NULL;
-	s = remember(r, key);
-	keep_stored(r, s, stored, e);
+	if (!s || s->stale || fresh) {
+		if (!dyn_get(r, key, true, &stored))
+			return NULL;
+		s = keep_stored(r, key, stored);
+	}
+	if (s->unread)
+		s->item = entity_recognise(r, s->stored, e);
+	s->unread = false;
 	return s;
 }
 

@@ -3,6 +3,7 @@
 #include "app/write/deleting_internal.h"
 
 #include <openssl/evp.h>
+#include "app/db/late.h"
 #include "base/timestamp.h"
 #include "base/ulid.h"
 
@@ -133,12 +134,13 @@ bool marker_make(struct run *r, struct marker *m, struct value *item)
 	char ulid[ULID_LENGTH], time[TIME_TEXT_MAX];
 	size_t n = 4;
 
-	if (!ulid_new(r->now_ms, ulid))
+	m->at_ms =
+		late_is_possible(r) ? app_now_ms(r->app) : r->now_ms; /* the request may have been tried for a while */
+	if (!ulid_new(m->at_ms, ulid))
 		return run_fail(r, PROBLEM_INTERNAL, "there is no randomness for an id");
 	m->id = arena_copy(r->arena, slice_make(ulid, ULID_LENGTH));
-	m->at_ms = r->now_ms;
 	list[n++] = (struct value_member){ SLICE("id"), value_make_s(r->arena, m->id) };
-	list[n++] = (struct value_member){ SLICE("at"), value_make_s(r->arena, time_format(r->now_ms, time)) };
+	list[n++] = (struct value_member){ SLICE("at"), value_make_s(r->arena, time_format(m->at_ms, time)) };
 	if (value_present(m->gone))
 		list[n++] = (struct value_member){ SLICE("item"), m->gone };
 	*item = value_make_map(r->arena, list, n);
@@ -164,7 +166,8 @@ bool marker_read(struct run *r, struct value item, struct marker *m, bool *known
 	m->key = beside_key(r, pk, text(item, "SK"));
 	m->entity = design_entity(r->design, slice_make(pk.p + prefix.n, pk.n - prefix.n));
 	m->gone = value_get(item, SLICE("item"));
-	(void)!time_parse(text(item, "at"), &m->at_ms);
+	if (!ulid_ms(m->id.p, m->id.n, &m->at_ms)) /* `at` is to the second */
+		(void)!time_parse(text(item, "at"), &m->at_ms);
 	*known = m->entity != NULL;
 	return true;
 }

@@ -18,9 +18,9 @@
  *       either, because it is not there.
  *   M3  A cascade removes nothing without the condition that its marker (by id) is still there. So someone who has read a row
  *       and then stood still for an hour cannot remove the row of a later item.
- *   M4  A marker goes when all its patterns return nothing, read after it was put (indexes that may be late: INDEX_LATE_MS after it
- *       was put, late.h), and when cascades whose rows count on an
- *       item of this entity, or hang below it, have no rows left either: their counts must not reach a later item.
+ *   M4  A marker goes when all its patterns return nothing, read after it was put (indexes that may be late: late_ms() after it was
+ *       put, late.h), and when cascades whose rows count on an item of this entity, or hang below it, have no rows left either:
+ *       their counts must not reach a later item.
  *   M5  Whoever meets a marker may carry it out: the deletion itself, the keeper, a creation that is kept waiting, the server
  *       once a second (app_tick()). Rows that are gone stay gone, so a crash loses nothing of what has been done.
  *   M6  A row that refers (`requires`, `counts`) to another item of the same entity, which is there, is that one's and stays. So a deletion that the
@@ -63,7 +63,7 @@ void deleting_follow(struct plan *p);
 bool deleting_finish(struct run *r, const struct entity *e, struct value gone, const struct fields *still) MUST_CHECK;
 /* Whether there is a marker for any of what hangs on it. */
 bool deleting_is_marked(struct run *r, const struct entity *e, struct value gone, bool *out) MUST_CHECK;
-/* Carries out markers that have waited; for app_tick(). */
-bool deleting_sweep(struct run *r) MUST_CHECK;
+/* Carries out markers that have waited; for app_tick(). *next_ms: after how long the next one will have; INT64_MAX: none. */
+bool deleting_sweep(struct run *r, int64_t *next_ms) MUST_CHECK;
 
 #endif

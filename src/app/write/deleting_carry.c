@@ -6,13 +6,14 @@
 #include "app/read/read.h"
 #include "base/log.h"
 
-#define CHUNK            200 /* rows that are read together */
-#define BATCH            20  /* rows that are removed together */
-#define IDLE_MOST        3 /* readings whose rows were all gone, one after the other: an index that lags, or others at it */
-#define MARKERS_A_PAGE   25
-#define SWEEP_MS         30000                  /* how long a marker waits for those whose it is */
-#define SWEEP_MOST       2000                   /* rows at a time */
-#define MARKER_LATE_MS   (1000 + INDEX_LATE_MS) /* its time is to the second */
+#define CHUNK          200 /* rows that are read together */
+#define BATCH          20  /* rows that are removed together */
+#define IDLE_MOST      3 /* readings whose rows were all gone, one after the other: an index that lags, or others at it */
+#define MARKERS_A_PAGE 25
+#define SWEEP_MS       30000 /* how long a marker waits for those whose it is */
+#define SWEEP_MOST     2000  /* rows at a time */
+#define SWEEP_AFTER_MS \
+	200 /* a marker whose indexes were late is carried out by the keeper, and if not, so much later */
 #define SWEEP_EARLY_MOST 1 /* of one that those whose it is may be at: what an index shows late, a chunk at a time */
 
 struct carry {
@@ -308,22 +309,21 @@ static enum carried drop(struct run *r, const struct marker *m)
 	return CARRIED_NOT;
 }
 
-/* Whether rows may hang on it that no index shows yet. */
-static bool is_early(const struct run *r, const struct marker *m)
+/* How long rows may hang on it that no index shows yet; 0: all are shown. */
+static int64_t early_ms(const struct run *r, const struct marker *m)
 {
 	const struct delete_rule *rule = &m->entity->delete_;
+	int64_t ms = late_is_possible(r) ? m->at_ms + late_ms(r->app) - app_now_ms(r->app) : 0;
 
-	if (!late_is_possible(r) || app_now_ms(r->app) - m->at_ms >= MARKER_LATE_MS)
-		return false;
-	for (size_t i = 0; i < rule->then_count; i++)
+	for (size_t i = 0; ms > 0 && i < rule->then_count; i++)
 		if (late_reads_index(r->design, rule->then_remove[i]))
-			return true;
-	return false;
+			return ms;
+	return 0;
 }
 
 enum carried deleting_carry(struct run *r, const struct marker *m, int64_t most)
 {
-	bool early = is_early(r, m); /* before the reading */
+	bool early = early_ms(r, m) > 0; /* before the reading */
 	struct carry c;
 	enum carried end;
 
@@ -458,45 +458,75 @@ bool deleting_is_marked(struct run *r, const struct entity *e, struct value gone
 
 /* ---- those that wait ---- */
 
-static bool sweep_kind(struct run *r, const struct entity *e, int64_t *left, bool *any)
+struct sweep {
+	struct run *run;
+	int64_t left;    /* rows, or markers */
+	int64_t next_ms; /* until the next marker is due */
+	bool any;        /* are left */
+};
+
+/* After how long a marker is due; 0: now. One that is young is left to those whose it is, unless they may have looked too early. */
+static int64_t due_ms(const struct run *r, const struct marker *m)
 {
+	int64_t at_ms = m->at_ms + (late_is_possible(r) ? late_ms(r->app) + SWEEP_AFTER_MS : SWEEP_MS);
+
+	return at_ms > r->now_ms ? at_ms - r->now_ms : 0;
+}
+
+static bool sweep_one(struct sweep *s, const struct marker *m)
+{
+	struct run *b = branch_new(s->run);
+	bool young = m->at_ms > s->run->now_ms - SWEEP_MS;
+	enum carried end;
+
+	b->depth = s->run->depth;
+	end = deleting_carry(b, m, young ? SWEEP_EARLY_MOST : s->left);
+	if (end == CARRIED_NOT)
+		return run_fail(s->run, b->problem.type ? b->problem.type : PROBLEM_INTERNAL, "%.*s",
+				SLICE_ARG(b->problem.detail));
+	s->any = s->any || end != CARRIED;
+	s->left -= 1; /* at least; a large one is gone on with the next time */
+	return true;
+}
+
+static bool sweep_kind(struct sweep *s, const struct entity *e)
+{
+	struct run *r = s->run;
 	struct dyn_page page = { .last = VALUE_ABSENT };
 
 	do {
 		if (!beside_query(r, marker_kind(r, e), MARKERS_A_PAGE, page.last, &page))
 			return false;
-		*any = *any || page.count;
-		for (size_t i = 0; i<page.count && * left> 0; i++) {
-			struct run *b = branch_new(r);
+		for (size_t i = 0; i < page.count && s->left > 0; i++) {
 			struct marker m;
-			bool known, young;
+			int64_t ms;
+			bool known;
 
 			if (!marker_read(r, page.items[i], &m, &known))
 				return false;
-			young = m.at_ms > r->now_ms - SWEEP_MS;
-			if (!known || (young && !(late_is_possible(r) && m.at_ms <= r->now_ms - MARKER_LATE_MS)))
-				continue;
-			b->depth = r->depth;
-			if (deleting_carry(b, &m, young ? SWEEP_EARLY_MOST : *left) == CARRIED_NOT)
-				return run_fail(r, b->problem.type ? b->problem.type : PROBLEM_INTERNAL, "%.*s",
-						SLICE_ARG(b->problem.detail));
-			*left -= 1; /* at least; a large one is gone on with the next time */
+			ms = known ? due_ms(r, &m) : INT64_MAX;
+			s->any = s->any || ms;
+			s->next_ms = ms && ms < s->next_ms ? ms : s->next_ms;
+			if (!ms && !sweep_one(s, &m))
+				return false;
 		}
-	} while (value_present(page.last) && *left > 0);
+	} while (value_present(page.last) && s->left > 0);
+	s->any = s->any || value_present(page.last);
 	return true;
 }
 
-bool deleting_sweep(struct run *r)
+bool deleting_sweep(struct run *r, int64_t *next_ms)
 {
 	const struct design *d = r->design;
-	int64_t left = SWEEP_MOST;
-	bool any = false, ok = true;
+	struct sweep s = { .run = r, .left = SWEEP_MOST, .next_ms = INT64_MAX };
+	bool ok = true;
 
 	r->app->deletions_settled = true; /* before the reading: who puts one meanwhile says so */
 	for (size_t i = 0; ok && i < d->entity_count; i++)
 		if (d->entities[i].delete_.then_count)
-			ok = sweep_kind(r, &d->entities[i], &left, &any);
-	if (any || !ok)
+			ok = sweep_kind(&s, &d->entities[i]);
+	if (s.any || !ok)
 		r->app->deletions_settled = false;
+	*next_ms = s.next_ms;
 	return ok;
 }

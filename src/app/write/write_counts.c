@@ -87,10 +87,13 @@ static void hold_copies(struct plan *p, struct plan_action *a)
 {
 	for (size_t i = 0; i < p->write->copy_count; i++) {
 		struct copy_note *c = &p->write->copies[i];
-		const struct attribute *source = entity_attribute(a->entity, c->attribute->copy_attribute);
+		const struct attribute *source;
 		struct name_list names = { 0 };
 
-		if (!c->attribute->kept_by.n || !value_equal(c->key, a->key) || (source && source->from_key))
+		if (!c->attribute->kept_by.n || !value_equal(c->key, a->key))
+			continue;
+		source = slots_attribute(a->entity->slots, c->attribute->copy_at);
+		if (source && source->from_key)
 			continue;
 		names_of_copy(p->run->arena, &names, a->entity, c->attribute);
 		for (size_t k = 0; k < names.count; k++) {
@@ -130,15 +133,6 @@ static bool ask_self(struct plan *p, const struct plan_ask *ask)
 	return holds || plan_tell_unfit(p->write, ask);
 }
 
-static const struct entity *entity_named(struct plan *p, struct slice name)
-{
-	const struct entity *e = design_entity(p->run->design, name);
-
-	if (!e)
-		(void)run_fail(p->run, PROBLEM_INTERNAL, "There is no entity %.*s", SLICE_ARG(name));
-	return e;
-}
-
 /* ---- counts ---- */
 
 /* what an item contributes to a count, before or after */
@@ -172,12 +166,12 @@ static bool side_of(struct plan *p, const struct count_rule *c, const struct row
 static bool move_counter(struct plan *p, const struct count_rule *c, struct value *args, const struct number *n,
 			 bool starts)
 {
-	const struct entity *e = entity_named(p, c->target.entity);
+	const struct entity *e = c->target.to;
 	struct plan_ask ask = { .reference = &c->target, .args = args, .if_ = c->if_ };
 	struct plan_action *a;
 	struct value key;
 
-	if (!e || !entity_locate(p->run, e, args, c->target.arg_count, &key))
+	if (!entity_locate(p->run, e, args, c->target.arg_count, &key))
 		return false;
 	if (!value_present(key))
 		return !starts || plan_tell_missing(p->write, &ask);
@@ -259,13 +253,13 @@ bool plan_counts(struct plan *p)
 
 static bool plan_requirement(struct plan *p, const struct requirement *q)
 {
-	const struct entity *e = entity_named(p, q->target.entity);
+	const struct entity *e = q->target.to;
 	struct plan_ask ask = { .reference = &q->target, .if_ = q->if_, .sentence = q->sentence };
 	struct scope s = write_scope(p->write, p->item, p->old);
 	struct value *args, key;
 	bool holds;
 
-	if (!e || !scope_holds(&s, q->when, &holds))
+	if (!scope_holds(&s, q->when, &holds))
 		return false;
 	if (!holds)
 		return true;

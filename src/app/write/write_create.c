@@ -181,14 +181,12 @@ static void note_copied(struct run *r, const struct attribute *a, const struct e
 bool write_copy(struct write *w, const struct attribute *a, struct row *f)
 {
 	struct run *r = w->run;
-	const struct entity *source = design_entity(r->design, a->copy_entity);
+	const struct entity *source = a->copy_of;
 	struct scope s = write_scope(w, f, VALUE_ABSENT);
 	struct copy_note note = { .attribute = a, .source = source };
 	struct entity_look look;
 	struct value *args, full;
 
-	if (!source)
-		return run_fail(r, PROBLEM_INTERNAL, "There is no entity %.*s", SLICE_ARG(a->copy_entity));
 	if (!scope_args(&s, a->copy_args, a->copy_arg_count, &args) ||
 	    !entity_locate(r, source, args, a->copy_arg_count, &note.key))
 		return false;
@@ -221,9 +219,14 @@ bool write_make(struct write *w, const struct row *given, struct row *f)
 	const struct entity *e = w->entity;
 
 	row_init(f, w->run->arena, e);
-	for (struct row_iter it = row_iter(given); row_next(&it);)
-		if (value_present(it.value) && !write_is_password(e, it.name))
+	for (struct row_iter it = row_iter(given); row_next(&it);) {
+		if (!value_present(it.value) || write_is_password(e, it.name))
+			continue;
+		if (it.slot && given->slots == e->slots)
+			row_set(f, it.slot->name, write_fit(w->run, it.slot->attribute, it.value));
+		else
 			row_put(f, it.name, write_fit(w->run, entity_attribute(e, it.name), it.value));
+	}
 	for (size_t i = 0; i < e->attribute_count; i++)
 		if (!give_one(w, &e->attributes[i], f))
 			return false;
@@ -236,13 +239,13 @@ bool write_make(struct write *w, const struct row *given, struct row *f)
 static bool tell_hidden(struct write *w, const struct row *f, const struct reference *ref, const struct term *when,
 			struct slice sentence, bool *told)
 {
-	const struct entity *e = design_entity(w->run->design, ref->entity);
+	const struct entity *e = ref->to;
 	struct scope s = write_scope(w, f, VALUE_ABSENT);
 	struct plan_ask ask = { .reference = ref, .sentence = sentence };
 	struct value *args, full;
 	bool holds, readable = false;
 
-	if (!e || !scope_holds(&s, when, &holds))
+	if (!scope_holds(&s, when, &holds))
 		return false;
 	if (!holds)
 		return true;

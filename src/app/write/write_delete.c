@@ -79,7 +79,8 @@ static enum plan_end remove_item(struct write *w, struct value old)
 static void wait_for_indexes(const struct write *w)
 {
 	const struct delete_rule *d = &w->entity->delete_;
-	struct timespec t = { .tv_sec = INDEX_LATE_MS / 1000, .tv_nsec = INDEX_LATE_MS % 1000 * 1000000L };
+	int64_t ms = late_ms(w->run->app);
+	struct timespec t = { .tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000L };
 
 	for (size_t i = 0; late_is_possible(w->run) && i < d->refuse_count; i++)
 		if (late_reads_index(w->run->design, d->refuse_while[i])) {

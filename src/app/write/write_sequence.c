@@ -63,7 +63,7 @@ static bool take_next(struct write *w, const struct attribute *a, struct take_no
 bool write_take(struct write *w, const struct attribute *a, struct row *f)
 {
 	struct run *r = w->run;
-	struct take_note n = { .attribute = a, .source = design_entity(r->design, a->next->entity) };
+	struct take_note n = { .attribute = a, .source = a->next->to };
 	struct value given = row_get(f, a->at);
 	struct scope s = write_scope(w, f, VALUE_ABSENT);
 	struct entity_look look = { 0 };

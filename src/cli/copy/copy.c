@@ -19,7 +19,7 @@ struct copy_flags {
 	const char *from, *to, *secret_file;
 	const char *designs[TABLES_MOST], *tables[TABLES_MOST];
 	size_t design_count, table_count;
-	bool follow, switch_, verify, dry_run, yes;
+	bool follow, switch_, verify, dry_run, reopen, yes;
 	struct copy_options options; /* what all tables share */
 };
 
@@ -57,7 +57,8 @@ static const struct flag flags[] = {
 	FLAG_LIST("design", "FILE", struct copy_flags, designs, design_count, "the table of a design, and what belongs to it in <table>.thorpe; repeatable"),
 	FLAG_LIST("table", "NAME", struct copy_flags, tables, table_count, "any other table; repeatable"),
 	FLAG_SWITCH("follow", struct copy_flags, follow, "go on applying changes until Ctrl-C"),
-	FLAG_SWITCH("switch", struct copy_flags, switch_, "the source gets no more writes: bring over the rest, and turn on the target's stream and TTL"),
+	FLAG_SWITCH("switch", struct copy_flags, switch_, "have the source's servers refuse writes, bring over the rest, and turn on the target's stream and TTL"),
+	FLAG_SWITCH("reopen", struct copy_flags, reopen, "only have the source's servers take writes again that a switch had them refuse; needs no --to"),
 	FLAG_SWITCH("verify", struct copy_flags, verify, "copy nothing; compare both sides item by item"),
 	FLAG_SWITCH("dry-run", struct copy_flags, dry_run, "only print the plan"),
 	FLAG_SWITCH("replace", struct copy_flags, options.replace, "let the target's items go: the target becomes what the source is"),
@@ -89,7 +90,7 @@ struct task {
 	struct copy_report report;
 	enum copy_end end;
 	pthread_t thread;
-	bool started, verifies;
+	bool started, verifies, reopens;
 };
 
 static void say(void *ctx, struct slice line)
@@ -114,7 +115,10 @@ static void *run_task(void *arg)
 {
 	struct task *t = arg;
 
-	t->end = t->verifies ? copy_compare(&t->options, tell, &t->report) : copy_run(&t->options, &t->report);
+	if (t->reopens)
+		t->end = copy_reopen(&t->options, &t->report);
+	else
+		t->end = t->verifies ? copy_compare(&t->options, tell, &t->report) : copy_run(&t->options, &t->report);
 	return NULL;
 }
 
@@ -125,6 +129,8 @@ static int tell_end(const struct task *t)
 
 	switch (t->end) {
 	case COPY_DONE:
+		if (t->reopens) /* it has been said */
+			return 0;
 		if (t->verifies)
 			printf("%.*s: %llu items, the same on both sides\n", SLICE_ARG(name),
 			       (unsigned long long)p->items);
@@ -228,7 +234,7 @@ static struct task *add_task(struct copying *x, struct slice table, const struct
 
 	t->options = x->flags->options;
 	t->options.from = x->from.side;
-	t->options.to = x->to.side;
+	t->options.to = x->flags->reopen ? x->from.side : x->to.side;
 	t->options.table = table;
 	t->options.design = d;
 	t->options.mode = x->flags->follow ? COPY_FOLLOW : x->flags->switch_ ? COPY_SWITCH : COPY_ONCE;
@@ -237,6 +243,7 @@ static struct task *add_task(struct copying *x, struct slice table, const struct
 	t->options.progress = progress;
 	t->options.ctx = t;
 	t->verifies = x->flags->verify;
+	t->reopens = x->flags->reopen;
 	return t;
 }
 
@@ -284,7 +291,7 @@ static void keep_secret(struct copying *x, const struct task *t)
 	char why[512];
 	bool other;
 
-	if (!t->options.design || t->end != COPY_DONE || t->verifies || !x->to.is_directory)
+	if (!t->options.design || t->end != COPY_DONE || t->verifies || t->reopens || !x->to.is_directory)
 		return;
 	if (!copy_side_secret(&x->to, t->options.table, secret))
 		printf("%.*s: the source's secret is not known here (--secret-file says it): sessions and cursors end\n",
@@ -303,9 +310,10 @@ static int copy(struct copying *x)
 	int status;
 
 	if (!copy_side_open(&x->from, x->flags->from, COPY_SIDE_SOURCE, why, sizeof(why)) ||
-	    !copy_side_open(&x->to, x->flags->to, use, why, sizeof(why)) || !add_tasks(x, why, sizeof(why)))
+	    (!x->flags->reopen && !copy_side_open(&x->to, x->flags->to, use, why, sizeof(why))) ||
+	    !add_tasks(x, why, sizeof(why)))
 		return complain(EXIT_REFUSED, "%s", why);
-	status = x->flags->verify ? 0 : look_at_all(x->flags, x->tasks, x->count, &x->arena);
+	status = x->flags->verify || x->flags->reopen ? 0 : look_at_all(x->flags, x->tasks, x->count, &x->arena);
 	if (status || x->flags->dry_run)
 		return status;
 	status = run_all(x->tasks, x->count);
@@ -316,19 +324,21 @@ static int copy(struct copying *x)
 
 static int check_flags(const struct copy_flags *f)
 {
-	if (!f->from || !f->to)
+	if (f->reopen && (!f->from || f->to || !f->design_count || f->table_count))
+		return complain(EXIT_USAGE, "--reopen needs --from and --design, and nothing else");
+	if (!f->from || (!f->to && !f->reopen))
 		return complain(
 			EXIT_USAGE,
 			"from where, and to where? --from and --to: a directory, aws, aws:REGION, https://… or http:// on this "
 			"machine");
-	if (!strcmp(f->from, f->to))
+	if (f->to && !strcmp(f->from, f->to))
 		return complain(EXIT_USAGE, "--from and --to are the same");
 	if (!f->design_count && !f->table_count)
 		return complain(EXIT_USAGE, "which tables? --design FILE or --table NAME");
 	if (f->design_count + f->table_count > TABLES_MOST)
 		return complain(EXIT_USAGE, "%d tables at once are the most", TABLES_MOST);
-	if (f->follow + f->switch_ + f->verify + f->dry_run > 1)
-		return complain(EXIT_USAGE, "--follow, --switch, --verify and --dry-run exclude one another");
+	if (f->follow + f->switch_ + f->verify + f->dry_run + f->reopen > 1)
+		return complain(EXIT_USAGE, "--follow, --switch, --verify, --dry-run and --reopen exclude one another");
 	if (f->follow && copy_side_is_directory(f->from))
 		return complain(
 			EXIT_USAGE,

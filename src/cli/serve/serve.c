@@ -16,6 +16,7 @@
 #include "fault/fault.h"
 #include "http/serve/console.h"
 #include "http/serve/forward.h"
+#include "http/serve/peer.h"
 
 #define WHY           1024
 #define RESERVED_PART 8 /* of the descriptors for connections, those on the reserve have at most */
@@ -28,6 +29,7 @@
 #define FEWEST_FILES \
 	56 /* without which not even a small database is served: 42 when idle with two loops, of which newer libuvs have an io_uring each */
 #define FEWEST_CONNECTIONS 4
+#define PEER_ADDRESS_BYTES "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-:[]"
 
 /* What is open, for one way out. */
 struct running {
@@ -38,8 +40,9 @@ struct running {
 	struct api *api;
 	struct serve_designs designs;
 	struct console_http console;
-	struct http_route routes[CONSOLE_ROUTES + REST_METHODS];
-	char address[ADDRESS_TEXT];
+	struct peer_http peers;
+	struct http_route routes[CONSOLE_ROUTES + REST_METHODS + 1];
+	char address[ADDRESS_TEXT], peer_address[ADDRESS_TEXT];
 	bool has_keys, has_tls;
 };
 
@@ -101,6 +104,34 @@ static int check_metrics(const struct serve_options *o)
 	return 0;
 }
 
+/* Other servers ask there, and nobody else should come near it. */
+static int check_peers(const struct serve_options *o)
+{
+	struct address address;
+	char why[WHY];
+
+	if (!o->http.peer_listen)
+		return o->peer_address
+			       ? complain(EXIT_USAGE,
+					  "--peer-address says where --peer-listen is reached, which is not given")
+			       : 0;
+	if (!o->backend_count)
+		return complain(EXIT_USAGE, "--peer-listen is for servers that share a table: it needs --backend");
+	if (!address_parse(&address, o->http.peer_listen, why, sizeof(why)))
+		return complain(EXIT_USAGE, "--peer-listen: %s", why);
+	if (address_is_any(&address) && !o->peer_address)
+		return complain(EXIT_USAGE,
+				"--peer-listen %s: say with --peer-address HOST:PORT where other servers reach it",
+				o->http.peer_listen);
+	if (!address_is_any(&address) && !address_is_private(&address))
+		return complain(EXIT_REFUSED,
+				"--peer-listen: the internet can reach %s; choose a loopback or a private address",
+				o->http.peer_listen);
+	if (o->peer_address && strspn(o->peer_address, PEER_ADDRESS_BYTES) != strlen(o->peer_address))
+		return complain(EXIT_USAGE, "--peer-address: '%s' is not HOST:PORT", o->peer_address);
+	return 0;
+}
+
 static void warn_of_pages(const struct serve_options *o)
 {
 	for (size_t i = 0; i < o->http.cors_count && !o->keys_file; i++)
@@ -114,6 +145,7 @@ static int check(const struct serve_options *o)
 {
 	struct address address;
 	char why[WHY];
+	int status;
 
 	if (o->in_memory && o->data)
 		return complain(EXIT_USAGE, "--data and --in-memory exclude each other");
@@ -128,7 +160,8 @@ static int check(const struct serve_options *o)
 				"others can reach %s, so it needs access keys (--keys FILE) "
 				"or an explicit --no-auth",
 				o->http.listen);
-	return check_metrics(o);
+	status = check_metrics(o);
+	return status ? status : check_peers(o);
 }
 
 static bool open_http(struct running *r, struct serve_options *o, char *why)
@@ -152,6 +185,8 @@ static bool open_http(struct running *r, struct serve_options *o, char *why)
 			o->http.forward = (struct http_forward){ forward_take, &r->designs.rest };
 		o->http.metric_count = 1;
 		o->http.write_delay = (struct write_delay){ serve_designs_delay_ms, &r->designs };
+		r->peers = (struct peer_http){ r->designs.relays, r->designs.count };
+		r->routes[o->http.route_count++] = peer_route(&r->peers);
 	}
 	r->server = server_new(&o->http, why, WHY);
 	keys_free(o->http.keys); /* the server has shares */
@@ -160,6 +195,10 @@ static bool open_http(struct running *r, struct serve_options *o, char *why)
 		return false;
 	address_format(server_address(r->server), r->address, sizeof(r->address));
 	serve_reload_start(&r->reload, r->server);
+	if (server_peer_address(r->server)) {
+		address_format(server_peer_address(r->server), r->peer_address, sizeof(r->peer_address));
+		r->designs.peer_address = o->peer_address ? o->peer_address : r->peer_address;
+	}
 	return true;
 }
 
@@ -289,6 +328,8 @@ static void greet(const struct running *r, const struct serve_options *o)
 	serve_designs_greet(&r->designs, scheme, r->address);
 	greet_tokens(r, o);
 	greet_metrics(r->server);
+	if (r->designs.peer_address)
+		log_say("  other servers of the table take records of its stream from %s", r->designs.peer_address);
 }
 
 /* The socket listens already: connections wait until server_run() takes them. */

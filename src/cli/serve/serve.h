@@ -29,9 +29,10 @@ struct serve_options {
 	size_t design_count;
 	struct serve_backend backends[SERVE_BACKENDS_MAX];
 	size_t backend_count;
-	const char *secret_file; /* NULL: in the data directory */
-	const char *demo;        /* directory; NULL: no demo data */
-	const char *fault;       /* a SPEC, checked; NULL: none */
+	const char *peer_address; /* where other servers reach http.peer_listen; NULL: as it is bound */
+	const char *secret_file;  /* NULL: in the data directory */
+	const char *demo;         /* directory; NULL: no demo data */
+	const char *fault;        /* a SPEC, checked; NULL: none */
 	bool list_faults;
 	const char *audit;       /* file, or "-"; NULL: no audit log */
 	const char *ready_file;  /* NULL: none; serve_ready.h */

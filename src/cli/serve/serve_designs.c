@@ -18,7 +18,8 @@
 static bool start_processes(struct serve_designs *s, char *why, size_t n)
 {
 	for (; s->process_count < s->count; s->process_count++) {
-		struct process *p = process_new(&(struct process_options){ .app = s->apps[s->process_count] });
+		struct process *p = process_new(
+			&(struct process_options){ .app = s->apps[s->process_count], .peer_address = s->peer_address });
 
 		s->processes[s->process_count] = p;
 		if (!p) {
@@ -29,6 +30,7 @@ static bool start_processes(struct serve_designs *s, char *why, size_t n)
 			s->process_count++; /* so that it is freed */
 			return false;
 		}
+		s->relays[s->process_count] = process_relay(p);
 	}
 	return true;
 }
@@ -308,6 +310,17 @@ static bool take_secret(struct serve_designs *s, size_t i, uint8_t out[CALLER_SE
 	return secret_load(o->db.dir, o->secret_file, true, out, why, n);
 }
 
+static void look_for_moves(struct serve_designs *s)
+{
+	for (size_t i = 0; i < s->count; i++) {
+		struct backend *b = database_open(s->databases[i]);
+
+		if (b)
+			app_look(s->apps[i], b);
+		backend_free(b);
+	}
+}
+
 static bool make_apps(struct serve_designs *s, char *why, size_t n)
 {
 	const struct serve_options *o = s->options;
@@ -326,6 +339,7 @@ static bool make_apps(struct serve_designs *s, char *why, size_t n)
 	}
 	s->rest.apps = s->apps;
 	s->rest.app_count = s->count;
+	s->rest.relays = s->relays;
 	return true;
 }
 
@@ -359,6 +373,7 @@ bool serve_designs_start(struct serve_designs *s, struct api *api, char *why, si
 	if (!choose_databases(s, api, why, n) || !provision_all(s, why, n) || !make_apps(s, why, n) ||
 	    !list_remote_tables(s, api, why, n))
 		return false;
+	look_for_moves(s);
 	if (s->options->demo)
 		serve_demo(s, s->options->demo);
 	if (!start_processes(s, why, n))

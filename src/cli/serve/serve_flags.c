@@ -217,6 +217,8 @@ const struct flag serve_flags[] = {
 	FLAG_LIST("design", "FILE", struct serve_options, designs, design_count, "serve this design under /api/<its name>; repeatable"),
 	FLAG_SWITCH("allow-check-errors", struct serve_options, allow_check_errors, "serve a design even if 'thorpe check' finds errors in it"),
 	FLAG_READ("backend", "[DESIGN=]WHERE", set_backend, "keep the tables of all designs, or of this one, elsewhere: aws, aws:REGION, https://…, or http:// on this machine"),
+	FLAG_TEXT("peer-listen", "ADDR:PORT", struct serve_options, http.peer_listen, "with --backend: hand records of the stream to live lists of other servers there, on a private address"),
+	FLAG_TEXT("peer-address", "HOST:PORT", struct serve_options, peer_address, "where other servers reach --peer-listen (the same address)"),
 	FLAG_TEXT("demo", "DIR", struct serve_options, demo, "load DIR/<design>.json into each design whose table is empty"),
 	FLAG_TEXT("secret-file", "FILE", struct serve_options, secret_file, "the secret that signs tokens, made if missing (default: in the data directory)"),
 	FLAG_CHOICE("durability", "synced|relaxed", struct serve_options, db.durability, durabilities, "relaxed: answer before the data is on disk, sync on a timer (synced)"),

@@ -1,10 +1,10 @@
-/* Waits a second at a time, or until told to end.
+/* Waits as long as the apps say, or until told to end.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/alloc.h"
 #include "base/waker.h"
 #include "cli/serve/serve_ticker.h"
 
-#define EVERY_MS 1000
+#define TICK_MS 1000
 
 struct serve_ticker {
 	struct app *const *apps;
@@ -17,12 +17,17 @@ struct serve_ticker {
 static void *tick(void *arg)
 {
 	struct serve_ticker *t = arg;
+	int64_t next_ms = TICK_MS;
 	bool last;
 
 	do {
-		last = !waker_wait(&t->waker, EVERY_MS);
-		for (size_t i = 0; i < t->count; i++)
-			app_tick(t->apps[i], t->backends[i], last);
+		last = !waker_wait(&t->waker, next_ms);
+		next_ms = TICK_MS;
+		for (size_t i = 0; i < t->count; i++) {
+			int64_t ms = app_tick(t->apps[i], t->backends[i], last);
+
+			next_ms = ms < next_ms ? ms : next_ms;
+		}
 	} while (!last);
 	return NULL;
 }

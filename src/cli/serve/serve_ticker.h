@@ -1,4 +1,4 @@
-/* A thread that calls app_tick() once a second.
+/* A thread that calls app_tick() once a second, or sooner when that asks for it.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef THORPE_CLI_SERVE_SERVE_TICKER_H
 #define THORPE_CLI_SERVE_SERVE_TICKER_H

@@ -121,6 +121,8 @@ extern const struct rule check_rules_access[], check_rules_order[], check_rules_
 void check_model(struct checker *c);
 const struct space *check_space(const struct checker *c, struct slice index);
 const struct reach *check_reach(const struct checker *c, struct slice access);
+/* The condition on a key attribute; NULL: none. */
+const struct where_rule *check_where(const struct access *a, struct slice attribute);
 /* The template of an entry's i-th key attribute, in the order of key_attr_at(). */
 static inline const struct template *entry_key(const struct space *s, const struct entry *x, size_t i)
 {

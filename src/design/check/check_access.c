@@ -122,9 +122,7 @@ static void open_prefix(struct checker *c, const struct reach *r)
 			continue;
 		check_say(c, w->place, "begins with %.*s also finds what begins with a longer value",
 			  SLICE_ARG(t->text));
-		check_repair(c,
-			     "End the prefix with the delimiter: begins with %.*s#; for "
-			     "one item use get.",
+		check_repair(c, "End the prefix with the delimiter: begins with %.*s#; for one item use get.",
 			     SLICE_ARG(t->text));
 	}
 }
@@ -133,15 +131,15 @@ static void consistent_index(struct checker *c, const struct reach *r)
 {
 	const struct access *a = r->access;
 	if (a->consistent && a->kind == ACCESS_QUERY && a->index.n) {
-		check_say(c, AT_SUBJECT, "asks %.*s for a consistent read", SLICE_ARG(a->index));
+		check_say(c, AT_SUBJECT, "reads %.*s, an index, consistently", SLICE_ARG(a->index));
 	}
 }
 
 static void filter_over_key(struct checker *c, const struct reach *r)
 {
 	const struct key_schema *k = r->space->key;
-	for (size_t i = 0; i < (size_t)k->hash_count + k->range_count; i++) {
-		struct slice name = i < k->hash_count ? k->hash[i].name : k->range[i - k->hash_count].name;
+	for (size_t i = 0; i < key_attr_count(k); i++) {
+		struct slice name = key_attr_at(k, i)->name;
 		if (!term_mentions(r->access->filter, name))
 			continue;
 		check_say(c, r->access->filter->place, "the filter names %.*s, a key of %.*s", SLICE_ARG(name),
@@ -167,37 +165,31 @@ static void bad_filter(struct checker *c, const struct reach *r)
 
 static bool projects(const struct checker *c, const struct space *s, struct slice name)
 {
-	if (!s->index || s->index->projection == PROJECT_ALL || is_key_attribute(s->key, name) ||
-	    design_is_table_key(c->d, name))
+	if (!s->index || is_key_attribute(s->key, name) || design_is_table_key(c->d, name))
 		return true;
-	if (s->index->projection == PROJECT_INCLUDE)
-		EACH (struct slice, x, s->index->include, s->index->include_count)
-			if (slice_equal(*x, name))
-				return true;
-	return false;
-}
-
-/* What follows from a key that is always there need not be projected. */
-static bool follows_from_key(const struct entry *e, struct slice name, const struct entry *table)
-{
-	const struct entry *both[] = { e, table };
-	for (size_t k = 0; k < 2; k++) {
-		for (size_t i = 0; both[k] && i < KEY_HASH_MAX && both[k]->hash[i]; i++)
-			if (template_names(both[k]->hash[i], name))
-				return true;
-		for (size_t i = 0; both[k] && i < KEY_RANGE_MAX && both[k]->range[i]; i++)
-			if (template_names(both[k]->range[i], name))
-				return true;
-	}
-	return false;
+	return index_carries(s->index, name);
 }
 
 static const struct entry *table_entry(const struct checker *c, const struct shape *s)
 {
-	for (size_t i = 0; i < c->spaces[0].entry_count; i++)
-		if (c->spaces[0].entries[i].shape == s)
-			return &c->spaces[0].entries[i];
+	EACH (struct entry, e, c->spaces[0].entries, c->spaces[0].entry_count)
+		if (e->shape == s)
+			return e;
 	return NULL;
+}
+
+static bool key_names(const struct space *s, const struct entry *e, struct slice name)
+{
+	for (size_t i = 0; e && i < key_attr_count(s->key); i++)
+		if (template_names(entry_key(s, e, i), name))
+			return true;
+	return false;
+}
+
+/* An attribute that a key names, of the index or the table, need not be projected. */
+static bool follows_from_key(const struct checker *c, const struct space *s, const struct entry *e, struct slice name)
+{
+	return key_names(s, e, name) || key_names(&c->spaces[0], table_entry(c, e->shape), name);
 }
 
 /* Says so when a term reads an attribute of these rows that the index does not carry. */
@@ -207,7 +199,7 @@ static void needs_of_term(struct checker *c, const struct reach *r, const struct
 	EACH (struct attribute, a, e->shape->entity->attributes, e->shape->entity->attribute_count) {
 		if (projects(c, r->space, a->name) || !term_mentions(t, a->name))
 			continue;
-		if (from_key && follows_from_key(e, a->name, table_entry(c, e->shape)))
+		if (from_key && follows_from_key(c, r->space, e, a->name))
 			continue;
 		check_say(c, t->place, "%s needs %.*s, which %.*s does not carry", what, SLICE_ARG(a->name),
 			  SLICE_ARG(r->space->name));
@@ -253,7 +245,7 @@ static bool only_ids(const struct checker *c, const struct space *s, const struc
 	if (e->shape->companion || (s->index && s->index->projection != PROJECT_ALL) || !points_to_item(c, e))
 		return false;
 	EACH (struct attribute, a, e->shape->entity->attributes, e->shape->entity->attribute_count)
-		if (!a->now && !a->touched && !follows_from_key(e, a->name, table_entry(c, e->shape)))
+		if (!a->now && !a->touched && !follows_from_key(c, s, e, a->name))
 			return false;
 	return true;
 }
@@ -351,12 +343,10 @@ static const struct attribute *compared_with(const struct checker *c, const stru
 					     struct slice parameter)
 {
 	const struct key_schema *k = r->space->key;
-	for (size_t i = 0; i < (size_t)k->hash_count + k->range_count; i++) {
-		bool hash = i < k->hash_count;
-		size_t at = hash ? i : i - k->hash_count;
-		const struct template *t = hash ? e->hash[at] : e->range[at];
+	for (size_t i = 0; i < key_attr_count(k); i++) {
+		const struct template *t = entry_key(r->space, e, i);
 		EACH (struct where_rule, w, r->access->where, r->access->where_count) {
-			if (!t || !slice_equal(w->attribute, hash ? k->hash[at].name : k->range[at].name))
+			if (!t || !slice_equal(w->attribute, key_attr_at(k, i)->name))
 				continue;
 			for (size_t n = 0; n < template_holes(w->value); n++) {
 				const struct template_part *asked = template_hole(w->value, n);
@@ -400,7 +390,7 @@ const struct rule check_rules_access[] = {
 	{ "finds-nothing", SEVERITY_ERROR, "The answer is always empty, and nothing tells the caller why.",
 	  "Ask the index that holds these items, or set this index's keys on them.", .access = finds_nothing },
 	{ "mixed-collection", SEVERITY_ERROR,
-	  "They share a partition: pages come back with items nobody asked for, often only on a later page.",
+	  "They share a partition: pages include items that were not asked for, often only later pages.",
 	  "Add a sort condition (`begins with POST#`), or a filter on an attribute that only one kind has; accept it if the whole collection is meant.",
 	  .access = mixed_collection },
 	{ "open-prefix", SEVERITY_ERROR, "Ids that begin with another id are then returned as if they were it.",
@@ -414,11 +404,11 @@ const struct rule check_rules_access[] = {
 	  .access = bad_filter },
 	{ "not-projected", SEVERITY_ERROR, "In the index the attribute is absent, so the comparison fails for every row.",
 	  "Add it to the index's projection.", .access = not_projected },
-	{ "ids-only", SEVERITY_WARNING, "Whoever lists them must read each item by itself.",
+	{ "ids-only", SEVERITY_WARNING, "Clients that list them must read each item separately.",
 	  "Add `then: {get: …, keys: {…}}`, which fetches a hundred at a time, or copy what a list shows onto the rows.",
 	  .access = ids_only },
 	{ "expired-visible", SEVERITY_NOTE,
-	  "TTL deletes within days, not at the moment. The REST API does not show them; they are read and paid for, and whoever queries the table by himself sees them.",
+	  "TTL deletes within days, not at the moment. The REST API hides them, but they are read and paid for, and visible to direct queries of the table.",
 	  "Add a filter on the TTL attribute, or a sort condition that cuts off what is too old.",
 	  .access = expired_visible },
 	{ "query-for-one", SEVERITY_NOTE, "A Query for one item costs as much and is harder to read.", "Use `get`.",

@@ -63,7 +63,7 @@ static void list_in_two_places(struct checker *c, const struct entity *e, const 
 		    !template_alike(entity_key(c, e, true), entity_key(c, other, true)))
 			continue;
 		c->about = about_entity(c, other);
-		check_say(c, AT_SUBJECT, "%.*s repeats %.*s.%.*s, and is written by itself", SLICE_ARG(other->name),
+		check_say(c, AT_SUBJECT, "%.*s repeats %.*s.%.*s and is written separately", SLICE_ARG(other->name),
 			  SLICE_ARG(e->name), SLICE_ARG(list->name));
 		check_repair(c, "Make it a companion of %.*s: {for: %.*s in %.*s, …}.", SLICE_ARG(e->name),
 			     SLICE_ARG(hole->names[0]), SLICE_ARG(list->name));
@@ -151,7 +151,7 @@ static void stored_twice(struct checker *c, const struct entity *e)
 			      (share_stem(c->arena, e->name, other->name) || share_sort_key(c, e, other));
 		if (!mirror && !repeats_index_entry(c, e, other))
 			continue;
-		check_say(c, AT_SUBJECT, "%.*s says what %.*s says, and is written by itself", SLICE_ARG(e->name),
+		check_say(c, AT_SUBJECT, "%.*s repeats %.*s and is written separately", SLICE_ARG(e->name),
 			  SLICE_ARG(other->name));
 		check_repair(c, "Make it a companion of %.*s.", SLICE_ARG(other->name));
 	}

@@ -64,7 +64,7 @@ static void number_nobody_keeps(struct checker *c, const struct entity *e, const
 	/* Operators set it, and something uses it. */
 	if (!client && attribute_is_looked_at(c, a->name))
 		return;
-	check_say(c, a->place, client ? "%.*s is whatever the client says" : "%.*s is set by nobody and changes nothing",
+	check_say(c, a->place, client ? "clients set %.*s to any value" : "nothing sets %.*s, and nothing uses it",
 		  SLICE_ARG(a->name));
 }
 

@@ -19,7 +19,7 @@ static void index_never_used(struct checker *c, const struct space *s)
 	EACH (struct access, a, c->d->accesses, c->d->access_count)
 		if (a->kind == ACCESS_QUERY && slice_equal(a->index, s->name))
 			return;
-	check_say(c, AT_SUBJECT, "no access pattern asks %.*s", SLICE_ARG(s->name));
+	check_say(c, AT_SUBJECT, "no access pattern queries %.*s", SLICE_ARG(s->name));
 }
 
 /* ---- half a key ---- */
@@ -290,7 +290,7 @@ const struct rule check_rules_index[] = {
 	{ "index-repeats-table", SEVERITY_NOTE,
 	  "The same query on the table costs no second write and can be consistent.", "Leave these keys off.",
 	  .entry = index_repeats_table },
-	{ "missing-from-index", SEVERITY_NOTE, "Whoever lists or looks up the one through the index misses the other.",
+	{ "missing-from-index", SEVERITY_NOTE, "Lists and lookups through the index miss it.",
 	  "Give it the same index keys.", .entity = missing_from_index },
 	{ "hot-partition", SEVERITY_WARNING,
 	  "A partition takes about 1000 writes and 3000 reads a second, and a throttled index throttles the table.",

@@ -172,9 +172,7 @@ static void double_prefix_of_shape(struct checker *c, const struct shape *s)
 		if (s->companion && a) /* the placeholder is the entity's attribute, not the companion's */
 			continue;
 		c->about = about_entity(c, s->entity);
-		check_say(c, r->place,
-			  "%.*s stands for two values: %.*s is made of it, and it begins with %.*s "
-			  "itself",
+		check_say(c, r->place, "%.*s means two values: %.*s is made from it, and it begins with %.*s itself",
 			  SLICE_ARG(hole->names[0]), SLICE_ARG(r->template->text),
 			  SLICE_ARG(template_prefix(r->template)));
 		said = true;

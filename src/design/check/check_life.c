@@ -14,7 +14,7 @@ static void ttl_missing(struct checker *c, const struct entity *e, const struct 
 {
 	if (c->d->ttl.n || !is_expiry(c, a))
 		return;
-	check_say(c, a->place, "%.*s says when it expires, and the table has no ttl", SLICE_ARG(e->name));
+	check_say(c, a->place, "%.*s has an expiry time, but the table has no ttl", SLICE_ARG(e->name));
 	check_repair(c, "Add `ttl: %.*s`.", SLICE_ARG(a->name));
 }
 
@@ -160,7 +160,8 @@ static void dangling_target(struct checker *c, const struct entity *e)
 		if (!name_is(c->arena, a->name, "targetid subjectid objectid resourceid itemid") || a->id ||
 		    e->count_count || e->require_count)
 			continue;
-		check_say(c, a->place, "nothing says what %.*s is the id of, nor that it exists", SLICE_ARG(a->name));
+		check_say(c, a->place, "the design does not say what %.*s identifies, nor require it to exist",
+			  SLICE_ARG(a->name));
 	}
 }
 
@@ -223,7 +224,7 @@ static void dangling_reference(struct checker *c, const struct entity *e)
 		    a->copy_entity.n || to->internal || asked_for(e->allow[ALLOW_CREATE], to->name) ||
 		    there_with_another(c, e, a->name, to, 0))
 			continue;
-		check_say(c, a->place, "nothing says that the %.*s of %.*s exists", SLICE_ARG(to->name),
+		check_say(c, a->place, "nothing requires the %.*s of %.*s to exist", SLICE_ARG(to->name),
 			  SLICE_ARG(a->name));
 		repair_reference(c, to, a->name);
 	}

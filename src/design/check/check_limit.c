@@ -41,9 +41,7 @@ static void transaction_size(struct checker *c, const struct entity *e)
 	if (actions > ACTIONS_MAX)
 		check_say(c, AT_SUBJECT, "one %.*s can take %.0f actions", SLICE_ARG(e->name), actions);
 	if (open) {
-		check_say(c, open->place,
-			  "one %.*s takes an action for each element of a list without a "
-			  "maximum",
+		check_say(c, open->place, "one %.*s takes an action for each element of a list without a maximum",
 			  SLICE_ARG(e->name));
 		check_severity(c, SEVERITY_WARNING);
 	}

@@ -44,10 +44,7 @@ static bool words_meet(const struct template *a, const struct template *b, const
 		return true;
 	if (end)
 		rest.n = (size_t)(end - rest.p);
-	for (size_t i = 0; i < x->choice_count; i++)
-		if (slice_equal(x->choices[i], rest))
-			return true;
-	return false;
+	return slice_among(x->choices, x->choice_count, rest);
 }
 
 static struct atoms to_atoms(struct arena *arena, const struct template *t, const struct entity *e)

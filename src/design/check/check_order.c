@@ -20,21 +20,13 @@ static enum order_kind promised(const struct access *a)
 	return ORDER_FREE;
 }
 
-static const struct where_rule *sort_condition(const struct access *a, struct slice attribute)
-{
-	EACH (struct where_rule, w, a->where, a->where_count)
-		if (slice_equal(w->attribute, attribute))
-			return w;
-	return NULL;
-}
-
 /* The first placeholder of the sort key that is not the same in all rows: what the list is ordered
  * by. */
 static const struct template_part *ordered_by(const struct reach *r, const struct entry *e)
 {
 	const struct key_schema *k = r->space->key;
 	for (size_t i = 0; i < k->range_count; i++) {
-		const struct where_rule *w = sort_condition(r->access, k->range[i].name);
+		const struct where_rule *w = check_where(r->access, k->range[i].name);
 		if (w && w->op == WHERE_EQ && !w->optional)
 			continue;
 		size_t fixed = w && w->op == WHERE_BEGINS ? template_holes(w->value) : 0;
@@ -108,7 +100,7 @@ static void no_order(struct checker *c, const struct reach *r)
 		const struct attribute *a = hole ? hole_attribute(c, r->entries[j]->shape->entity, hole) : NULL;
 		if (!a || !attribute_is_time(a))
 			continue;
-		check_say(c, AT_SUBJECT, "sorted by %.*s, oldest first, because nothing is said",
+		check_say(c, AT_SUBJECT, "sorted by %.*s, oldest first, because no order is given",
 			  SLICE_ARG(hole->names[0]));
 		break;
 	}
@@ -148,8 +140,7 @@ const struct rule check_rules_order[] = {
 	  "A Query returns items by their sort key and by nothing else; a page in another order cannot be cut out of it.",
 	  "Put the time or number first in the sort key, make the id a ULID (`id`), or order a bounded set with `rank`.",
 	  .access = wrong_order },
-	{ "no-order", SEVERITY_NOTE,
-	  "ScanIndexForward is true unless said otherwise: the first page of a long list is the oldest.",
+	{ "no-order", SEVERITY_NOTE, "ScanIndexForward defaults to true: the first page of a long list is the oldest.",
 	  "Say `order: newest first` or `order: oldest first`.", .access = no_order },
 	{ "stops-at-midnight", SEVERITY_WARNING,
 	  "Just after midnight the list is empty, and no page ever reaches yesterday.",

@@ -1,14 +1,12 @@
-/* The items a design can have, where each stands in the table and the indexes, and which of them
- * each access pattern reaches. SPDX-License-Identifier: Apache-2.0 */
+/* The items a design can have, where each is in the table and the indexes, and which of them each access pattern reaches.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "base/grow.h"
 #include "design/check/check.h"
 
 bool index_carries(const struct design_index *x, struct slice name)
 {
-	if (x->projection == PROJECT_INCLUDE)
-		EACH (struct slice, i, x->include, x->include_count)
-			if (slice_equal(*i, name))
-				return true;
-	return x->projection == PROJECT_ALL;
+	return x->projection == PROJECT_ALL ||
+	       (x->projection == PROJECT_INCLUDE && slice_among(x->include, x->include_count, name));
 }
 
 /* ---- shapes ---- */
@@ -130,11 +128,7 @@ struct builder {
 static void add_entry(struct builder *b, const struct entry *e)
 {
 	struct space *s = b->space;
-	if (s->entry_count == b->room) {
-		size_t more = b->room ? b->room * 2 : 8;
-		s->entries = arena_grow(b->c->arena, s->entries, b->room * sizeof(*e), more * sizeof(*e));
-		b->room = more;
-	}
+	GROW_IN(b->c->arena, s->entries, s->entry_count, b->room, 8);
 	s->entries[s->entry_count++] = *e;
 }
 
@@ -143,14 +137,14 @@ static void add_entry(struct builder *b, const struct entry *e)
 static void combine(struct builder *b, struct entry e, size_t i)
 {
 	const struct key_schema *k = b->space->key;
-	if (i == (size_t)k->hash_count + k->range_count) {
+	if (i == key_attr_count(k)) {
 		add_entry(b, &e);
 		return;
 	}
 	bool hash = i < k->hash_count;
 	size_t at = hash ? i : i - k->hash_count;
 	struct choice list[CHOICES_MAX];
-	size_t n = choices_of(b->c, b->shape, hash ? k->hash[at].name : k->range[at].name, list);
+	size_t n = choices_of(b->c, b->shape, key_attr_at(k, i)->name, list);
 	if (i == 0) {
 		memcpy(b->first, list, sizeof(list));
 		b->first_count = n;
@@ -206,7 +200,7 @@ const struct space *check_space(const struct checker *c, struct slice index)
 
 /* ---- what a query reaches ---- */
 
-static const struct where_rule *where_of(const struct access *a, struct slice attribute)
+const struct where_rule *check_where(const struct access *a, struct slice attribute)
 {
 	EACH (struct where_rule, w, a->where, a->where_count)
 		if (slice_equal(w->attribute, attribute))
@@ -238,14 +232,10 @@ static bool where_meets(struct checker *c, const struct where_rule *w, const str
 
 static bool entry_matches(struct checker *c, const struct access *a, const struct space *s, const struct entry *e)
 {
-	for (size_t i = 0; i < s->key->hash_count; i++) {
-		const struct where_rule *w = where_of(a, s->key->hash[i].name);
-		if (w && !where_meets(c, w, e->hash[i], e->shape->entity))
-			return false;
-	}
-	for (size_t i = 0; i < s->key->range_count; i++) {
-		const struct where_rule *w = where_of(a, s->key->range[i].name);
-		if (w && !w->optional && !where_meets(c, w, e->range[i], e->shape->entity))
+	for (size_t i = 0; i < key_attr_count(s->key); i++) {
+		const struct where_rule *w = check_where(a, key_attr_at(s->key, i)->name);
+		bool asked = w && (i < s->key->hash_count || !w->optional);
+		if (asked && !where_meets(c, w, entry_key(s, e, i), e->shape->entity))
 			return false;
 	}
 	return true;
@@ -254,7 +244,7 @@ static bool entry_matches(struct checker *c, const struct access *a, const struc
 static bool names_partition(const struct access *a, const struct space *s)
 {
 	for (size_t i = 0; i < s->key->hash_count; i++) {
-		const struct where_rule *w = where_of(a, s->key->hash[i].name);
+		const struct where_rule *w = check_where(a, s->key->hash[i].name);
 		if (!w || w->op != WHERE_EQ || w->optional)
 			return false;
 	}

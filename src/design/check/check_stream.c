@@ -33,7 +33,7 @@ static void update_of_nothing(struct checker *c, const struct processor *p)
 	const struct entity *e = design_entity(c->d, p->target);
 	if (p->effect != EFFECT_UPDATE || !e || may_be_created(c, e))
 		return;
-	check_say(c, AT_SUBJECT, "updates a %.*s, which nobody creates", SLICE_ARG(e->name));
+	check_say(c, AT_SUBJECT, "updates a %.*s, which nothing creates", SLICE_ARG(e->name));
 }
 
 /* ---- loops ---- */
@@ -249,8 +249,7 @@ static void cascade_unsure(struct checker *c, const struct entity *e)
 {
 	if (!e->delete_.then_count || e->delete_.soft || !can_move(c, e) || can_be_found(c, e))
 		return;
-	check_say(c, AT_SUBJECT,
-		  "its key can change, and nothing finds it again: a deletion cannot be told from a move");
+	check_say(c, AT_SUBJECT, "its key can change, and nothing finds it again: a deletion looks like a move");
 }
 
 const struct rule check_rules_stream[] = {

@@ -30,10 +30,7 @@ static bool is_whole_key(const struct checker *c, const struct entity *e, struct
 
 static bool logs_in_with(const struct entity *e, struct slice attribute)
 {
-	EACH (struct slice, s, e->login.by, e->login.present ? e->login.by_count : 0)
-		if (slice_equal(*s, attribute))
-			return true;
-	return false;
+	return e->login.present && slice_among(e->login.by, e->login.by_count, attribute);
 }
 
 /* Others require it, count on it or copy from it: it is a thing of its own. */
@@ -186,12 +183,10 @@ static void guard_as_entity(struct checker *c, const struct entity *e)
 	const struct attribute *a = marks(c, e);
 	if (!a || !others_with(c, e, a->name))
 		return;
-	check_say(c, AT_SUBJECT, "%.*s says that its %.*s is taken, and is written by itself", SLICE_ARG(e->name),
+	check_say(c, AT_SUBJECT, "%.*s marks its %.*s as taken, but is written separately", SLICE_ARG(e->name),
 		  SLICE_ARG(a->name));
 	const struct template *pk = entity_key(c, e, true);
-	check_repair(c,
-		     "Make it a companion of what has the %.*s: {unique: %.*s, PK: %.*s, "
-		     "SK: %.*s}.",
+	check_repair(c, "Make it a companion of what has the %.*s: {unique: %.*s, PK: %.*s, SK: %.*s}.",
 		     SLICE_ARG(a->name), SLICE_ARG(a->name), SLICE_ARG(pk->text), SLICE_ARG(pk->text));
 }
 
@@ -250,7 +245,7 @@ const struct rule check_rules_unique[] = {
 	  "Only the table's key is unique; two writers who both looked first can both write.",
 	  "Add a companion: {unique: email, PK: EMAIL#<email>, SK: EMAIL#<email>}.", .entity = unique_without_guard },
 	{ "login-ambiguous", SEVERITY_WARNING,
-	  "Whoever takes another's e-mail address as a name keeps the other from logging in by it.",
+	  "An account named like another's e-mail address keeps that one from logging in with it.",
 	  "Declare them `email` and `name`: a name has no @.", .entity = login_ambiguous },
 	{ "unique-by-index", SEVERITY_ERROR, "An index keeps all items with the same key and returns them all.",
 	  "Guard the value with a companion (`unique`); then the index has one.", .access = unique_by_index },

@@ -8,18 +8,16 @@ static bool is_state(struct checker *c, const struct attribute *a)
 	if (a->copy_entity.n || a->counter)
 		return false;
 	if (a->type == ATTR_BOOLEAN)
-		return name_is(c->arena, a->name,
-			       "ispublished published isdeleted deleted isdraft draft ishidden "
-			       "hidden isarchived archived "
-			       "isprivate private ispublic public isblocked blocked");
+		return name_is(
+			c->arena, a->name,
+			"ispublished published isdeleted deleted isdraft draft ishidden hidden isarchived archived isprivate private ispublic public isblocked blocked");
 	if (!name_is(c->arena, a->name, "status state visibility"))
 		return false;
 	if (a->type == ATTR_STRING)
 		return true;
 	for (size_t i = 0; a->type == ATTR_ENUM && i < a->choice_count; i++)
 		if (name_is(c->arena, a->choices[i],
-			    "draft private deleted archived blocked hidden pending suspended "
-			    "banned followers unlisted"))
+			    "draft private deleted archived blocked hidden pending suspended banned followers unlisted"))
 			return true;
 	return false;
 }
@@ -72,10 +70,10 @@ static void shows_unpublished(struct checker *c, const struct reach *r)
 				continue;
 			check_say(c, AT_SUBJECT, "everyone gets every %.*s, whatever its %.*s", SLICE_ARG(e->name),
 				  SLICE_ARG(a->name));
-			check_repair(c,
-				     "Let `read` depend on %.*s, filter on it, or set the "
-				     "keys of %.*s only `when` it may be seen.",
-				     SLICE_ARG(a->name), SLICE_ARG(r->space->name));
+			check_repair(
+				c,
+				"Let `read` depend on %.*s, filter on it, or set the keys of %.*s only `when` it may be seen.",
+				SLICE_ARG(a->name), SLICE_ARG(r->space->name));
 			said = e;
 		}
 	}
@@ -92,7 +90,8 @@ static bool is_secret(struct checker *c, const struct attribute *a)
 static void secret_not_hidden(struct checker *c, const struct entity *e, const struct attribute *a)
 {
 	if (is_secret(c, a) && !a->hidden) {
-		check_say(c, a->place, "%.*s is shown to whoever reads a %.*s", SLICE_ARG(a->name), SLICE_ARG(e->name));
+		check_say(c, a->place, "%.*s is shown to everyone who can read a %.*s", SLICE_ARG(a->name),
+			  SLICE_ARG(e->name));
 	}
 }
 
@@ -136,7 +135,7 @@ static void rights_unsaid(struct checker *c, const struct entity *e)
 	if (e->internal || is_put_by_processor(c, e) || e->allow[ALLOW_CREATE] || e->allow[ALLOW_UPDATE] ||
 	    e->allow[ALLOW_DELETE])
 		return;
-	check_say(c, AT_SUBJECT, "nothing says who may create, update or delete a %.*s", SLICE_ARG(e->name));
+	check_say(c, AT_SUBJECT, "no rule allows creating, updating or deleting a %.*s", SLICE_ARG(e->name));
 }
 
 static void draft_buried(struct checker *c, const struct entity *e)
@@ -249,7 +248,7 @@ static void issuer_without_audience(struct checker *c)
 	if (!c->d->callers.issuer.n || c->d->callers.audience_count)
 		return;
 	c->about.kind = "callers";
-	check_say(c, c->d->callers.place, "every token of %.*s is taken, whatever application it is for",
+	check_say(c, c->d->callers.place, "every token of %.*s is accepted, for any application",
 		  SLICE_ARG(c->d->callers.issuer));
 }
 
@@ -276,28 +275,26 @@ static void past_rules(struct checker *c, const struct reach *r)
 	if (!a->shows_all)
 		return;
 	if (e)
-		check_say(c, a->shows_place,
-			  "whoever may call it sees every %.*s, also those that its `read` keeps from them",
+		check_say(c, a->shows_place, "its callers see every %.*s, also those that `read` hides from them",
 			  SLICE_ARG(e->name));
 	else
-		check_say(c, a->shows_place, "whoever may call it sees rows that their `read` keeps from them");
+		check_say(c, a->shows_place, "its callers see rows that `read` hides from them");
 }
 
 const struct rule check_rules_visible[] = {
 	{ "past-rules", SEVERITY_WARNING,
-	  "Whoever its `allow` lets in sees every row of it, whatever the rows' own rules say; a rule that is added to them later does not count here.",
-	  "Leave the word out, or let `read` say it; where it is meant, accept it and say why.", .access = past_rules },
+	  "Callers that its `allow` admits see every row, whatever the rows' own rules say, also rules added later.",
+	  "Remove it, or let `read` allow it; if it is intended, accept it and say why.", .access = past_rules },
 	{ "shows-unpublished", SEVERITY_ERROR,
 	  "The attribute is in no key, no filter and no read rule, so it keeps nothing from anybody.",
 	  "Let `read` depend on it, filter on it, or set the index's keys only `when` it may be seen.",
 	  .access = shows_unpublished },
 	{ "secret-not-hidden", SEVERITY_ERROR, "Every read and every list returns it.", "Declare it `hidden`.",
 	  .attribute = secret_not_hidden },
-	{ "secret-projected", SEVERITY_NOTE, "Thorpe never shows it, but whoever reads the index by other means sees it.",
+	{ "secret-projected", SEVERITY_NOTE, "Thorpe never shows it, but other readers of the index see it.",
 	  "Keep it in an item of its own without index keys (`login: {secret: …}`), or project fewer attributes.",
 	  .attribute = secret_projected },
-	{ "private-projected", SEVERITY_NOTE,
-	  "Thorpe leaves it out for others, but whoever reads the index by other means sees it.",
+	{ "private-projected", SEVERITY_NOTE, "Thorpe hides it from others, but other readers of the index see it.",
 	  "Leave it out of the projection.", .attribute = private_projected },
 	{ "rights-unsaid", SEVERITY_NOTE,
 	  "What is not allowed to anyone is for operators only; perhaps that was not meant.",
@@ -308,7 +305,7 @@ const struct rule check_rules_visible[] = {
 	  "Use it in a rule, a filter or `keys when`; if only clients need it, that is fine.",
 	  .attribute = flag_without_effect },
 	{ "issuer-without-audience", SEVERITY_WARNING,
-	  "An issuer serves many applications. Whoever runs another of them has tokens of its users, and can use them here.",
+	  "An issuer serves many applications. The operator of another one has its users' tokens and can use them here.",
 	  "Say for whom they must be: `audience: my-client-id`.", .design = issuer_without_audience },
 	{ NULL },
 };

@@ -2,13 +2,14 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "design/describe/describe.h"
 #include <stdlib.h>
+#include "base/grow.h"
 
 struct build {
 	struct arena *arena;
 	const struct design *design;
 	struct service *list;
 	size_t count, capacity;
-	bool all; /* the design has no ids: everything, without */
+	bool all; /* the design has no ids: list everything, without ids */
 };
 
 static void add(struct build *x, const struct slice *ids, size_t n, struct service s)
@@ -20,14 +21,7 @@ static void add(struct build *x, const struct slice *ids, size_t n, struct servi
 		n = 1;
 	}
 	for (size_t i = 0; i < n; i++) {
-		if (x->count == x->capacity) {
-			struct service *bigger = arena_array(x->arena, struct service, x->capacity * 2 + 64);
-
-			if (x->count)
-				memcpy(bigger, x->list, x->count * sizeof(*bigger));
-			x->capacity = x->capacity * 2 + 64;
-			x->list = bigger;
-		}
+		GROW_IN(x->arena, x->list, x->count, x->capacity, 64);
 		s.id = ids[i];
 		x->list[x->count++] = s;
 	}
@@ -54,16 +48,10 @@ static bool is_served(const struct entity *e, enum allow_verb v)
 
 static void add_verbs(struct build *x, const struct entity *e)
 {
-	static const struct {
-		const char *word, *method;
-	} verbs[ALLOW_VERBS] = { [ALLOW_CREATE] = { "create", "POST" },
-				 [ALLOW_READ] = { "read", "GET" },
-				 [ALLOW_UPDATE] = { "update", "PATCH" },
-				 [ALLOW_DELETE] = { "delete", "DELETE" },
-				 [ALLOW_LIST] = { "list", "GET" } };
+	static const char *const methods[ALLOW_VERBS] = { "POST", "GET", "PATCH", "DELETE", "GET" };
 
 	for (int v = 0; v < ALLOW_VERBS; v++) {
-		struct service s = { .method = verbs[v].method, .path = e->path };
+		struct service s = { .method = methods[v], .path = e->path };
 		struct buf b;
 
 		if (!e->pattern_count[v] && !(x->all && is_served(e, (enum allow_verb)v)))
@@ -71,7 +59,7 @@ static void add_verbs(struct build *x, const struct entity *e)
 		buf_init(&b, x->arena);
 		describe_write(&b, x->design, e, (enum allow_verb)v, NULL);
 		s.request = buf_slice(&b);
-		s.name = arena_printf(x->arena, "%s %.*s", verbs[v].word, SLICE_ARG(e->name));
+		s.name = arena_printf(x->arena, "%s %.*s", allow_verb_names[v], SLICE_ARG(e->name));
 		if (v == ALLOW_CREATE && describe_collection(e).n != e->path.n)
 			s.path = describe_collection(e);
 		else if (v == ALLOW_CREATE)
@@ -103,8 +91,7 @@ static void add_actions(struct build *x, const struct entity *e)
 			    .method = "POST",
 			    .path = SLICE("/login"),
 			    .request = SLICE(
-				    "GetItem, strongly consistent, of the guard of the name, of the account and of its "
-				    "credentials; then bcrypt") });
+				    "GetItem, strongly consistent, of the guard of the name, of the account and of its credentials; then bcrypt") });
 }
 
 static void add_access(struct build *x, const struct access *ac)

@@ -1,5 +1,5 @@
-/* A design in the words of DynamoDB: which requests each pattern and each write become. For documents and the console; the
- * runtime does what is said here, and the tests compare (docs/access-patterns.md).
+/* A design as DynamoDB requests: what each access pattern and each write become. For documents and the console; tests
+ * compare it with what the runtime does (docs/access-patterns.md).
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef THORPE_DESIGN_DESCRIBE_DESCRIBE_H
 #define THORPE_DESIGN_DESCRIBE_DESCRIBE_H
@@ -19,17 +19,19 @@ struct services {
 	size_t count;
 };
 
-/* Everything that has an id, sorted by id; what serves several is there several times. */
+/* Everything that has an id, sorted by id, once per id. */
 void describe_services(struct arena *a, const struct design *d, struct services *out);
 /* The requests of one access pattern. */
 void describe_access(struct buf *b, const struct design *d, const struct access *x);
-/* " + ConditionCheck Order(id) as read" for each other item that rules and terms of the write may look at; false: none. */
+/* " + ConditionCheck Order(id) as read" for each other item that rules and terms of the write may read; false: none. */
 bool describe_looks(struct buf *b, const struct entity *e, enum allow_verb verb, const struct action *action);
+/* "Order(id)" */
+void describe_reference(struct buf *b, const struct reference *r);
 /* The request that a write of the entity becomes. `action` NULL: of the verb (ALLOW_READ: GetItem). */
 void describe_write(struct buf *b, const struct design *d, const struct entity *e, enum allow_verb verb,
 		    const struct action *action);
-/* Where new items of the entity are POSTed to: its path without the placeholders at its end. Whether there is such a place: the path ends
- * in a placeholder. */
+/* Where new items of the entity are POSTed to: its path without the placeholders at its end; the path itself if there are
+ * none. */
 struct slice describe_collection(const struct entity *e);
 
 #endif

@@ -1,8 +1,8 @@
-/* What a write looks at of other items, as the conditions that it has for that.
+/* The other items that a write reads, as the conditions it puts on them.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "design/describe/describe.h"
 
-#define MOST 32 /* that are told; nobody reads more */
+#define MOST 32 /* shown; nobody reads more */
 
 struct looks {
 	struct arena *arena;
@@ -13,49 +13,36 @@ struct looks {
 
 static void add(struct looks *l, struct slice text)
 {
-	for (size_t i = 0; i < l->count; i++)
-		if (slice_equal(l->list[i], text))
-			return;
-	if (l->count < MOST)
+	if (l->count < MOST && !slice_among(l->list, l->count, text))
 		l->list[l->count++] = text;
 }
 
-static struct slice reference_text(struct arena *a, struct slice entity, const struct term *const *args, size_t n)
+static struct slice reference_text(struct arena *a, const struct reference *r)
 {
 	struct buf b;
 
 	buf_init(&b, a);
-	buf_printf(&b, "%.*s(", SLICE_ARG(entity));
-	for (size_t i = 0; i < n; i++) {
-		buf_str(&b, i ? ", " : "");
-		term_print(&b, args[i]);
-	}
-	buf_byte(&b, ')');
+	describe_reference(&b, r);
 	return buf_slice(&b);
 }
 
-static bool is_said_by(struct looks *l, struct slice text, const struct reference *r)
-{
-	return slice_equal(text, reference_text(l->arena, r->entity, r->args, r->arg_count));
-}
-
-/* What is counted on or required is in the transaction anyway, and has the condition there. */
-static bool is_said(struct looks *l, struct slice text)
+/* Whether the item is counted on or required: then it is in the transaction anyway, with its condition. */
+static bool is_written_anyway(struct looks *l, struct slice text)
 {
 	for (size_t i = 0; i < l->entity->count_count; i++)
-		if (is_said_by(l, text, &l->entity->counts[i].target))
+		if (slice_equal(text, reference_text(l->arena, &l->entity->counts[i].target)))
 			return true;
 	for (size_t i = 0; i < l->entity->require_count; i++)
-		if (is_said_by(l, text, &l->entity->requires[i].target))
+		if (slice_equal(text, reference_text(l->arena, &l->entity->requires[i].target)))
 			return true;
 	return false;
 }
 
-static void add_reference(struct looks *l, struct slice entity, const struct term *const *args, size_t n)
+static void add_reference(struct looks *l, const struct reference *r)
 {
-	struct slice text = reference_text(l->arena, entity, args, n);
+	struct slice text = reference_text(l->arena, r);
 
-	if (!is_said(l, text))
+	if (!is_written_anyway(l, text))
 		add(l, text);
 }
 
@@ -64,7 +51,7 @@ static void visit(void *ctx, const struct term *t)
 	struct looks *l = ctx;
 
 	if (t->kind == TERM_EXISTS || t->kind == TERM_VISIBLE || t->kind == TERM_FETCH)
-		add_reference(l, t->name, t->args, t->arg_count);
+		add_reference(l, &(struct reference){ .entity = t->name, .args = t->args, .arg_count = t->arg_count });
 	if (t->kind == TERM_MAY)
 		add(l, SLICE("the caller's permission"));
 }
@@ -79,10 +66,11 @@ static void look_at_values(struct looks *l)
 {
 	for (size_t i = 0; i < l->entity->attribute_count; i++) {
 		const struct attribute *a = &l->entity->attributes[i];
+		struct reference source = attribute_source(a);
 
 		look(l, a->default_);
-		if (a->copy_entity.n && !a->kept_by.n)
-			add_reference(l, a->copy_entity, a->copy_args, a->copy_arg_count);
+		if (source.entity.n && !a->kept_by.n)
+			add_reference(l, &source);
 	}
 }
 

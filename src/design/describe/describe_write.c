@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "design/describe/describe.h"
 
-static void put_reference(struct buf *b, const struct reference *r)
+void describe_reference(struct buf *b, const struct reference *r)
 {
 	buf_printf(b, "%.*s(", SLICE_ARG(r->entity));
 	for (size_t i = 0; i < r->arg_count; i++) {
@@ -49,7 +49,7 @@ static void put_counts(struct buf *b, const struct entity *e, enum allow_verb ve
 		const struct count_rule *c = &e->counts[i];
 
 		buf_lit(b, " + Update ");
-		put_reference(b, &c->target);
+		describe_reference(b, &c->target);
 		buf_printf(b, " ADD %.*s ", SLICE_ARG(c->attribute));
 		buf_str(b, verb == ALLOW_DELETE ? "-" : verb == ALLOW_UPDATE ? "the difference of " : "");
 		if (c->by)
@@ -69,8 +69,8 @@ static bool same_reference(struct arena *a, const struct reference *x, const str
 
 	buf_init(&p, a);
 	buf_init(&q, a);
-	put_reference(&p, x);
-	put_reference(&q, y);
+	describe_reference(&p, x);
+	describe_reference(&q, y);
 	return slice_equal(buf_slice(&p), buf_slice(&q));
 }
 
@@ -89,7 +89,7 @@ static void put_requirements(struct buf *b, const struct entity *e, const struct
 		if (is_counted(b->arena, e, &list[i].target))
 			continue;
 		buf_lit(b, " + ConditionCheck ");
-		put_reference(b, &list[i].target);
+		describe_reference(b, &list[i].target);
 		if (list[i].if_) {
 			buf_lit(b, " if ");
 			term_print(b, list[i].if_);

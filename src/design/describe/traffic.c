@@ -130,16 +130,6 @@ static void add_write(struct traffic_total *t, const struct traffic_write *w, do
 	}
 }
 
-/* "create Post": the entity, and the verb. NULL: the name of an access pattern. */
-static const struct entity *entity_of(const struct design *d, struct slice pattern, struct slice *verb)
-{
-	const char *space = memchr(pattern.p, ' ', pattern.n);
-	size_t n = space ? (size_t)(space - pattern.p) : 0;
-
-	*verb = slice_make(pattern.p, n);
-	return n ? design_entity(d, slice_make(space + 1, pattern.n - n - 1)) : NULL;
-}
-
 void design_traffic(const struct design *d, double item_bytes, struct arena *a, struct traffic_total *out)
 {
 	struct findings f;
@@ -149,7 +139,7 @@ void design_traffic(const struct design *d, double item_bytes, struct arena *a, 
 	EACH (struct traffic_rule, t, d->traffic, d->traffic_count) {
 		const struct access *access = design_access(d, t->pattern);
 		struct slice verb;
-		const struct entity *e = entity_of(d, t->pattern, &verb);
+		const struct entity *e = design_call(d, t->pattern, &verb);
 
 		if (access || (e && (slice_is(verb, "read") || slice_is(verb, "list")))) {
 			out->reads += t->per_second *

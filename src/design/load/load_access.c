@@ -100,7 +100,8 @@ static void read_shows(struct load *l, void *into, const struct yaml *y)
 	a->shows_all = slice_is(load_text(l, y, "all rows"), "all rows");
 	a->shows_place = y->place;
 	if (!a->shows_all)
-		load_error(l, y->place, "wrong-value", "'shows' is 'all rows': whatever the rules of the rows say");
+		load_error(l, y->place, "wrong-value",
+			   "'shows' has one value, 'all rows': it ignores the rules of the rows");
 }
 
 static const struct load_word words[] = {

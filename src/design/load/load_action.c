@@ -224,8 +224,7 @@ void load_check_removed(struct load *l)
 
 		load_subject(l, "entity", e->name);
 		if (d->remove_count && !d->set_count)
-			load_error(l, d->place, "missing-word",
-				   "'remove' goes with 'set': something has to say that the item is deleted");
+			load_error(l, d->place, "missing-word", "'remove' needs 'set', which marks the item as deleted");
 		for (size_t k = 0; k < d->remove_count; k++) {
 			const struct attribute *a = entity_attribute(e, d->remove[k]);
 			const char *why = a ? why_not_removed(e, a) : NULL;

@@ -107,8 +107,8 @@ static void read_choices(struct reading *r, struct load_span s, enum attr_type *
 		if (!word.n)
 			load_error(r->l, span_place(r->l, s), "wrong-value", "expected a word beside each '|'");
 		else if (slice_among(choices, n, word))
-			load_error(r->l, span_place(r->l, one), "duplicate-key",
-				   "'%.*s' stands among the choices twice", SLICE_ARG(word));
+			load_error(r->l, span_place(r->l, one), "duplicate-key", "'%.*s' is among the choices twice",
+				   SLICE_ARG(word));
 		else
 			choices[n++] = word;
 	}
@@ -433,7 +433,7 @@ static void read_clause(struct reading *r, struct load_span s)
 
 	if (flag) {
 		if (*flag)
-			load_error(r->l, span_place(r->l, s), "duplicate-key", "'%.*s' stands here twice",
+			load_error(r->l, span_place(r->l, s), "duplicate-key", "'%.*s' is here twice",
 				   SLICE_ARG(span_text(s)));
 		*flag = true;
 	} else if (span_take(&s, "default")) {
@@ -481,7 +481,7 @@ static void check_clauses(struct reading *r)
 			   a->derived    ? "a derived attribute"
 			   : a->sequence ? "a sequence"
 			   : a->counter  ? "a counter"
-			   : a->next     ? "what is taken from a sequence"
+			   : a->next     ? "a number taken from a sequence"
 					 : "a copy");
 	if (a->id && a->has_max && a->max < (double)(ULID_LENGTH + a->id_prefix.n))
 		load_error(r->l, a->place, "out-of-range",

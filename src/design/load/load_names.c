@@ -106,6 +106,11 @@ static void visit_assignments(struct naming *x, const struct assignment *list, s
 		OURS(struct assignment, &list[i])->at = number(x, list[i].attribute);
 }
 
+static void visit_reference(struct naming *x, const struct reference *r)
+{
+	OURS(struct reference, r)->to = design_entity(x->load->d, r->entity);
+}
+
 static void visit_attributes(struct naming *x, const struct attribute *list, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
@@ -115,6 +120,9 @@ static void visit_attributes(struct naming *x, const struct attribute *list, siz
 		a->copy_at = number(x, a->copy_attribute);
 		a->copy_of = a->copy_entity.n ? design_entity(x->load->d, a->copy_entity) : NULL;
 		a->after_at = number(x, a->after);
+		a->kept_access = a->kept_by.n ? design_access(x->load->d, a->kept_by) : NULL;
+		if (a->next)
+			visit_reference(x, a->next);
 	}
 }
 
@@ -134,9 +142,13 @@ static void visit_schema(struct naming *x, const struct key_schema *k, bool of_t
 		visit_key(x, key_attr_at(k, i), of_table);
 }
 
-static void visit_reference(struct naming *x, const struct reference *r)
+static const struct access *const *access_all(struct naming *x, const struct slice *names, size_t n)
 {
-	OURS(struct reference, r)->to = design_entity(x->load->d, r->entity);
+	const struct access **list = arena_array(x->load->a, const struct access *, n);
+
+	for (size_t i = 0; i < n; i++)
+		list[i] = design_access(x->load->d, names[i]);
+	return list;
 }
 
 /* Whether the ttl attribute can be in items of the entity. */
@@ -174,8 +186,12 @@ static void visit_entity(struct naming *x, struct entity *e)
 	for (size_t i = 0; i < e->action_count; i++) {
 		visit_assignments(x, e->actions[i].set, e->actions[i].set_count);
 		visit_assignments(x, e->actions[i].add, e->actions[i].add_count);
+		for (size_t k = 0; k < e->actions[i].require_count; k++)
+			visit_reference(x, &e->actions[i].requires[k].target);
 	}
 	visit_assignments(x, e->delete_.set, e->delete_.set_count);
+	e->delete_.refuse_access = access_all(x, e->delete_.refuse_while, e->delete_.refuse_count);
+	e->delete_.then_access = access_all(x, e->delete_.then_remove, e->delete_.then_count);
 	for (size_t i = 0; i < ALLOW_VERBS; i++)
 		if (e->allow[i])
 			term_prepare(OURS(struct term, e->allow[i]));

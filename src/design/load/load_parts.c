@@ -399,8 +399,7 @@ struct load_path load_path(struct load *l, const struct yaml *y, const struct lo
 		if (part->name_count != 1 || part->format != FORMAT_PLAIN)
 			load_error(l, y->place, "bad-path", "a placeholder of a path is a plain name");
 		else if (slice_among(names, path.count, part->names[0]))
-			load_error(l, y->place, "bad-path", "'<%.*s>' stands in the path twice",
-				   SLICE_ARG(part->names[0]));
+			load_error(l, y->place, "bad-path", "'<%.*s>' is in the path twice", SLICE_ARG(part->names[0]));
 		else
 			names[path.count++] = part->names[0];
 	}

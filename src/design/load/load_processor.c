@@ -95,7 +95,7 @@ static void read_count(struct load *l, void *into, const struct yaml *y)
 	p->by = c->by;
 	if (c->when || c->if_)
 		load_error(l, c->when ? c->when->place : c->if_->place, "wrong-clause",
-			   "conditions stand in 'when' of the processor");
+			   "conditions belong in the processor's 'when'");
 }
 
 static void read_opensearch(struct load *l, void *into, const struct yaml *y)
@@ -187,7 +187,7 @@ static void read_with(struct load *l, void *into, const struct yaml *y)
 	struct processor *p = into;
 
 	if (p->effect == EFFECT_REMOVE_ALL)
-		load_error(l, y->place, "wrong-clause", "the parameters stand with the pattern: comments(id = post_id)");
+		load_error(l, y->place, "wrong-clause", "parameters belong to the pattern: comments(id = post_id)");
 	else
 		p->with_count = load_assignments(l, y, scope_of(l, p), p->target, &p->with);
 }

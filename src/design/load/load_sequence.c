@@ -23,7 +23,7 @@ static void check_assigned(struct load *l, const struct entity *e, const struct 
 				   "'%.*s' is a sequence and moves only when a number is taken from it",
 				   SLICE_ARG(a->name));
 		else if (a && a->next)
-			load_error(l, list[i].place, "wrong-type", "'%.*s' is taken from a sequence and stays as it is",
+			load_error(l, list[i].place, "wrong-type", "'%.*s' is taken from a sequence and never changes",
 				   SLICE_ARG(a->name));
 	}
 }

@@ -220,7 +220,7 @@ static void check_twice(struct load *l, const struct key_schema *k, struct place
 	for (size_t i = 0; i < k->hash_count; i++)
 		for (size_t j = 0; j < k->range_count; j++)
 			if (slice_equal(k->hash[i].name, k->range[j].name))
-				load_error(l, p, "duplicate-key", "'%.*s' stands in one key twice",
+				load_error(l, p, "duplicate-key", "'%.*s' is in one key twice",
 					   SLICE_ARG(k->range[j].name));
 }
 

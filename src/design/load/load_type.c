@@ -128,7 +128,8 @@ static void never_equal(struct typing *y, const struct term *at, struct term_typ
 	f = type_error(y, at->place, "%s is compared with %s, which is never equal", type_name(y->l->a, x.is),
 		       type_name(y->l->a, z.is));
 	if (z.is == TYPE_NULL && x.of)
-		f->repair = SLICE("what nobody gave is absent, not null: write 'is absent' or 'is present'");
+		f->repair =
+			SLICE("an attribute that was not given is absent, not null: write 'is absent' or 'is present'");
 	else if ((x.is == TYPE_NUMBER && z.is == TYPE_TIME) || (x.is == TYPE_TIME && z.is == TYPE_NUMBER))
 		f->repair = SLICE("epoch(x) is a timestamp in seconds");
 }

@@ -1,7 +1,7 @@
-/* The types of terms, worked out when a design is loaded. Inside design/ only.
+/* The types of terms, computed when a design is loaded. Private to design/load.
  *
- * A type is the set of kinds of values that a term can have, besides being absent. Where nothing is known it is TYPE_ANY, so
- * what is refused can never work.
+ * A type is the set of kinds of values that a term can have, besides being absent. Where nothing is known it is TYPE_ANY,
+ * so only terms that can never work are refused.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef THORPE_DESIGN_LOAD_LOAD_TYPE_H
 #define THORPE_DESIGN_LOAD_LOAD_TYPE_H
@@ -27,29 +27,29 @@ enum type_kind {
 struct term_type {
 	unsigned is;                /* of enum type_kind */
 	unsigned element;           /* of lists and sets */
-	const struct attribute *of; /* the attribute that it is as it is; NULL: computed, or several */
+	const struct attribute *of; /* the attribute it is a bare reference to; NULL: computed, or several */
 };
 
-/* Terms being typed. */
+/* A term being typed. */
 struct typing {
 	struct load *l;
 	const struct load_scope *scope;
 	struct slice subject_of; /* the attribute the term is for; empty: none */
-	bool quiet;              /* nothing is reported */
+	bool quiet;              /* report nothing */
 	int depth;               /* of `let` that name one another */
 };
 
 struct term_type type_of_attribute(const struct attribute *a);
-/* What a name, or a path of names, stands for. */
+/* The type of a path. */
 struct term_type type_of_path(struct typing *y, const struct term *t);
-/* Reports what cannot work in the term. */
+/* Also reports parts that cannot work. */
 struct term_type type_of_term(struct typing *y, const struct term *t);
 /* Whether one can be compared with the other. */
 bool type_comparable(unsigned x, unsigned y);
 /* "a number", "a text or a list"; for messages. */
 const char *type_name(struct arena *a, unsigned is);
 struct finding *type_error(struct typing *y, struct place p, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
-/* Reports an argument that can never be this part of the entity's identity; `a` NULL: nothing is known of it. */
+/* Reports an argument that can never be this part of the entity's identity; `a` NULL: its type is unknown. */
 void type_check_argument(struct typing *y, const struct entity *e, const struct attribute *a, const struct term *arg);
 
 #endif

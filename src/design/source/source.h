@@ -1,6 +1,6 @@
-/* Where in a design file something stands, and what is wrong there.
+/* Places in a design file, and findings about them.
  *
- * A loader or checker adds findings to a list and goes on, so that a person sees all of them at once.
+ * A loader or checker adds findings to a list and goes on, so that all of them are shown at once.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef THORPE_DESIGN_SOURCE_SOURCE_H
 #define THORPE_DESIGN_SOURCE_SOURCE_H
@@ -12,7 +12,7 @@ struct source {
 	struct slice text; /* the whole file, for showing the offending line */
 };
 
-/* 1-based; line 0: nowhere in particular. */
+/* 1-based; line 0: no particular place. */
 struct place {
 	int line, column, length; /* length in characters, for underlining; 0: unknown */
 };
@@ -26,9 +26,9 @@ struct finding {
 	struct slice message; /* what is wrong, one sentence */
 	struct slice why;     /* why it matters; may be empty */
 	struct slice repair;  /* what to do; may be empty */
-	/* What it is about, for tests and machines: "entity Post", "access user posts", … */
+	/* What it is about, for tests and tools: "entity Post", "access user posts", … */
 	struct slice subject;
-	struct slice accepted; /* why the author lives with it; empty: he has not said so */
+	struct slice accepted; /* the reason in `accept`; empty: not accepted */
 };
 
 struct findings {
@@ -62,7 +62,7 @@ const char *suggest_word(struct slice s, const char *const *words);
 /* The same among slices; empty when none is near. */
 struct slice suggest_slice(struct slice s, const struct slice *words, size_t n);
 
-/* How many bytes the UTF-8 character at the start of `s` has; 0: there is none. */
+/* The length in bytes of the UTF-8 character at the start of `s`; 0: there is none. */
 size_t source_character(struct slice s);
 
 #endif

@@ -324,7 +324,7 @@ static bool is_new_key(struct reader *r, struct map *seen, const struct yaml_ent
 	first = map_get(seen, e->key.text);
 	if (first) {
 		findings_add(r->file.f, SEVERITY_ERROR, "duplicate-key", e->key.place,
-			     "'%.*s' stands here twice, first in line %d", SLICE_ARG(e->key.text), first->line);
+			     "'%.*s' is here twice, first in line %d", SLICE_ARG(e->key.text), first->line);
 		return false;
 	}
 	place = arena_new(r->file.a, struct place);
@@ -382,7 +382,7 @@ static bool read_node(struct reader *r, int depth, struct yaml *y)
 	case FYET_MAPPING_START:
 		if (depth < YAML_DEPTH_MAX)
 			return r->event->type == FYET_MAPPING_START ? read_map(r, depth, y) : read_list(r, depth, y);
-		refuse(r, y->place, "maps and lists stand too deep in one another");
+		refuse(r, y->place, "maps and lists are nested too deeply");
 		break;
 	default: refuse(r, y->place, "this is not YAML"); break;
 	}

@@ -1,12 +1,12 @@
-/* YAML as a read-only tree that remembers where everything stands. libfyaml is known to yaml.c and to nobody else.
+/* YAML as a read-only tree in which every node knows its place. Only yaml.c uses libfyaml.
  *
- * Scalars are texts: what they mean is for whoever asks. ${NAME} and ${NAME:-default} have been replaced.
- * Maps keep their order and have no key twice; keys are scalars. Anchors, aliases and tags are refused.
+ * Scalars are texts; the caller interprets them. ${NAME} and ${NAME:-default} have been replaced. Maps keep their order
+ * and have no key twice; keys are scalars. Anchors, aliases and tags are refused.
  *
  * Invariants
  *   Y1  Every node has a place; that of an absent value is its key's.
- *   Y2  Items of a flow list that were torn apart inside parentheses are one again: [E(a, b)] has one item.
- *   Y3  An entry of a flow map without a colon is `bare`; yaml_entries() gives it to its neighbour.
+ *   Y2  Items of a flow list that a comma inside parentheses split are joined again: [E(a, b)] has one item.
+ *   Y3  An entry of a flow map without a colon is `bare`; yaml_entries() joins it to its neighbour.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef THORPE_DESIGN_SOURCE_YAML_H
 #define THORPE_DESIGN_SOURCE_YAML_H
@@ -24,8 +24,8 @@ struct yaml {
 	bool quoted;                      /* SCALAR: in quotes, or a block of text */
 	bool flow;                        /* MAP, LIST: in braces or brackets */
 	struct slice text;                /* SCALAR */
-	uint32_t at, end;                 /* bytes of the file it was made of; quotes not included */
-	const uint32_t *offsets;          /* SCALAR: where each byte of text came from; NULL: text is as in the file */
+	uint32_t at, end;                 /* its bytes in the file, without quotes */
+	const uint32_t *offsets;          /* SCALAR: the origin of each byte of text; NULL: text is as in the file */
 	const struct yaml_entry *entries; /* MAP */
 	const struct yaml *items;         /* LIST */
 	size_t count;
@@ -38,14 +38,14 @@ struct yaml_entry {
 
 typedef const char *yaml_env(void *ctx, const char *name);
 
-/* NULL, with findings, when the file is no YAML; otherwise a tree, perhaps with findings (a key that stands twice,
- * a variable that is not set). Never deeper than YAML_DEPTH_MAX. `env` may be NULL: getenv(). */
+/* NULL, with findings, when the file is not YAML; otherwise a tree, perhaps with findings (a duplicate key, an unset
+ * variable). Never deeper than YAML_DEPTH_MAX. `env` NULL: getenv(). */
 const struct yaml *yaml_parse(struct arena *a, const struct source *s, yaml_env *env, void *env_ctx, struct findings *f);
 
-/* Where bytes [from, from + n) of a scalar's text stand in the file. */
+/* The place in the file of bytes [from, from + n) of a scalar's text. */
 struct place yaml_place(const struct source *s, const struct yaml *scalar, size_t from, size_t n);
 
-/* What bare entries of flow maps belong to:
+/* What bare entries of flow maps are joined to:
  *   {a: string, required, b: number}    YAML_JOIN_VALUES: a is `string, required`
  *   {read: anyone, update, delete: x}   YAML_JOIN_KEYS: `update, delete` is x */
 enum yaml_join { YAML_JOIN_VALUES, YAML_JOIN_KEYS };

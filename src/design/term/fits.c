@@ -26,14 +26,6 @@ static bool is_whole(struct value v)
 	return value_number(v).exponent >= 0;
 }
 
-static bool is_choice(const struct attribute *a, struct slice word)
-{
-	for (size_t i = 0; i < a->choice_count; i++)
-		if (slice_equal(a->choices[i], word))
-			return true;
-	return false;
-}
-
 /* What is expected of a value that is of another type; NULL: nothing else. */
 static const char *type_misses(const struct attribute *a, struct value v)
 {
@@ -49,7 +41,9 @@ static const char *type_misses(const struct attribute *a, struct value v)
 	case ATTR_BOOLEAN: return t == VALUE_BOOL ? NULL : "true or false";
 	case ATTR_TIMESTAMP:
 		return t == VALUE_S && time_parse(value_bytes(v), &ms) ? NULL : "a timestamp like 2026-01-15T10:30:00Z";
-	case ATTR_ENUM: return t == VALUE_S && is_choice(a, value_bytes(v)) ? NULL : "one of its words";
+	case ATTR_ENUM:
+		return t == VALUE_S && slice_among(a->choices, a->choice_count, value_bytes(v)) ? NULL
+												: "one of its words";
 	case ATTR_LIST: return t == VALUE_L ? NULL : "a list";
 	case ATTR_SET: return t == VALUE_SS || t == VALUE_NS || t == VALUE_BS ? NULL : "a set";
 	case ATTR_MAP: return t == VALUE_M ? NULL : "an object";

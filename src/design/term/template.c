@@ -65,7 +65,7 @@ static bool parse_names(struct parser *p, struct template_part *part, size_t at,
 		if (i < end && is_name_byte(p->text.p[i]))
 			continue;
 		if (i < end && p->text.p[i] != '.')
-			return refuse(p, i, i + 1, "this cannot stand in a placeholder's name",
+			return refuse(p, i, i + 1, "this is not allowed in a placeholder's name",
 				      "a placeholder is <name>, <variable.name> or <name:format>");
 		if (i == start)
 			return refuse(p, at - 1, end + 1, "this placeholder lacks a name",
@@ -282,13 +282,12 @@ static enum template_result fill_digits(struct filler *f, const struct template_
 	size_t len = number_format(n, number), width = (size_t)part->width;
 
 	if (n->negative || n->exponent < 0 || len > width) {
-		struct slice why = part->format == FORMAT_PAD
-					   ? arena_printf(f->arena,
-							  "must be a whole number of at most %d digits, not "
-							  "negative",
-							  part->width)
-					   : arena_printf(f->arena, "must be a whole number from -5E%d to below 5E%d",
-							  part->width - 1, part->width - 1);
+		struct slice why =
+			part->format == FORMAT_PAD
+				? arena_printf(f->arena, "must be a whole number of at most %d digits, not negative",
+					       part->width)
+				: arena_printf(f->arena, "must be a whole number from -5E%d to below 5E%d",
+					       part->width - 1, part->width - 1);
 
 		return bad(f, part, arena_cstr(f->arena, why));
 	}

@@ -41,25 +41,25 @@ struct template
 const struct template *template_parse(struct arena *a, struct slice text, struct place p, struct findings *f);
 
 enum template_result { TEMPLATE_OK, TEMPLATE_ABSENT /* a placeholder has no value */, TEMPLATE_BAD /* error set */ };
-/* A placeholder is a path in the scope; a NULL counts as absent. `in_key`: refuse '#' in values, empty ones, and
- * whatever no key can be (422: VALIDATION, naming the placeholder). Allocates in the scope's arena. */
+/* A placeholder is a path in the scope; NULL counts as absent. `in_key`: refuses '#' in values, empty values, and values
+ * that no key can have (422: VALIDATION, naming the placeholder). Allocates in the scope's arena. */
 enum template_result template_fill(const struct template *t, const struct term_scope *s, bool in_key, struct value *out,
 				   struct error *e) MUST_CHECK;
 /* The same with one value for every placeholder. */
 enum template_result template_fill_with(const struct template *t, struct value v, bool in_key, struct arena *a,
 					struct value *out, struct error *e) MUST_CHECK;
-/* It has no placeholder. */
+/* Whether it has no placeholder. */
 bool template_is_constant(const struct template *t);
 /* The same literals and as many placeholders: POST#<post_id> and POST#<id>. False when one is NULL. */
 bool template_alike(const struct template *a, const struct template *b);
 /* The literal text before the first placeholder. */
 struct slice template_prefix(const struct template *t);
-/* Whether `key` could have come from the template; fills values[] by part (literals empty) when it can:
- * each placeholder takes up to the next literal, at least one character, and none that separates the template's own
- * segments ('#', in paths '/'); a format must fit. For the console and for reading ids out of keys. */
+/* Whether the template could have made `key`; if so, values[] gets the text of each part (empty for literals). A
+ * placeholder extends to the next literal, has at least one character and none of the template's separator ('#', in paths
+ * '/'); a format must fit. For the console and for reading ids from keys. */
 bool template_match(const struct template *t, struct slice key, struct slice *values);
-/* Whether the template is a text with nothing or one placeholder behind it. A key then matches if it begins with *text and, with
- * *rest, goes on behind it, without *sign in what follows ('\0': anything may be), and otherwise ends there. */
+/* Whether the template is a text, or a text and one placeholder. Then a key matches if it begins with *text and, if *rest,
+ * goes on after it without *sign in the rest ('\0': any character), else ends there. */
 bool template_is_simple(const struct template *t, struct slice *text, bool *rest, char *sign);
 
 #endif

@@ -72,7 +72,7 @@ enum term_kind {
 	TERM_NEVER, /* anyone, nobody */
 };
 
-/* What a path is of: x is a variable's, the item's or a parameter, old.x, input.x */
+/* What a path reads: x (a variable, attribute or parameter), old.x or input.x */
 enum term_of { TERM_OF_ITEM, TERM_OF_OLD, TERM_OF_INPUT };
 
 enum term_function {
@@ -103,32 +103,32 @@ struct term {
 	size_t name_count;
 	enum term_of of;             /* PATH */
 	enum term_function function; /* CALL */
-	/* What the loader has found: NULL and 0 of a term that stands alone. */
+	/* Set by the loader; NULL and 0 in a term parsed by itself. */
 	const struct name *at;       /* PATH: x of x, old.x, input.x; FETCH: the attribute */
 	const struct entity *entity; /* EXISTS, VISIBLE, FETCH */
-	uint32_t once; /* from 1: of the parts of a rule that look at no path, so that all items have the same answer */
-	uint32_t once_count; /* of a rule: how many there are */
+	uint32_t once; /* from 1: numbers the parts of a rule that read no path and so are the same for all items */
+	uint32_t once_count; /* of a rule: how many such parts */
 	const struct term *const *args;
 	size_t arg_count;
 };
 
-/* Parses a whole text that stands at `p` in its file. NULL, with a finding, when it is no term: bad-term,
+/* Parses the whole text, whose place in the file is `p`. NULL, with a finding, when it is no term: bad-term,
  * unknown-function, wrong-arguments. A term's place covers it from its first to its last character. */
 const struct term *term_parse(struct arena *a, struct slice text, struct place p, struct findings *f);
-/* The term in its own words again, normalised: for documents and messages. */
+/* The term as normalised text, for documents and messages. */
 void term_print(struct buf *b, const struct term *t);
 
 /* Calls visit() for the term and all terms in it, outermost first. */
 void term_walk(const struct term *t, void (*visit)(void *ctx, const struct term *t), void *ctx);
 
-/* ---- evaluation: who asks for what ---- */
+/* ---- evaluation ---- */
 struct term_variable {
-	const struct name *at; /* NULL: compared by its text */
+	const struct name *at; /* NULL: compared by text */
 	struct slice name;
 	struct value value;
 };
 
-/* What parts of a rule have been found to be: each is asked either for its value or whether it holds. */
+/* The remembered result of a part of a rule, which is used either as a value or as a condition. */
 struct term_known {
 	bool known, holds;
 	struct value value;
@@ -138,56 +138,56 @@ struct term_known {
 struct term_scope {
 	void *ctx;
 	const struct row *item, *old, *input; /* row.h; NULL: none */
-	bool body;                            /* the input is a body: only input.x reads it */
+	bool body;                            /* the input is a request body: only input.x reads it */
 	const struct term_variable *variables;
 	size_t variable_count;
-	/* An attribute of the item was read. NULL: nobody wants to know. */
+	/* Called when an attribute of the item is read. May be NULL. */
 	void (*reads)(void *ctx, struct slice name, struct value v);
-	/* An item of another entity by its key values: whether it is there, and the attribute of a FETCH. false: error (set). */
+	/* Reads an item of another entity by its key values: whether it exists, and the attribute of a FETCH. False: error set. */
 	bool (*fetch)(void *ctx, const struct term *t, const struct value *args, bool *there, struct value *v,
 		      struct error *e);
-	/* Whether the caller may read that item; false for none. NULL: whether it exists. */
+	/* Whether the item exists and the caller may read it. NULL: only whether it exists. */
 	bool (*visible)(void *ctx, const struct term *t, const struct value *args, bool *out, struct error *e);
 	bool (*has_role)(void *ctx, struct slice role);
 	bool (*may)(void *ctx, struct slice permission);
-	struct slice caller; /* the caller's subject; empty: nobody is logged in */
+	struct slice caller; /* the caller's subject; empty: anonymous */
 	int64_t now_ms;
 	struct arena *arena;
-	/* A rule that is asked of many items, for one caller at one time: term_ask(). NULL: nothing is remembered. */
+	/* For a rule evaluated for many items, with one caller and time: term_remember(). NULL: nothing is remembered. */
 	struct term_known *known;
 };
 
-/* Of a path's names; the value of a path, absent when there is none. */
+/* What a path of these names reads; its value, absent when there is none. */
 enum term_of term_path_of(const struct slice *names, size_t n);
 struct value term_path(const struct term_scope *s, const struct slice *names, size_t n, enum term_of of,
 		       const struct name *at);
 
-/* Comparisons with something absent, or of different types, are false (but <> is true), arithmetic with
- * something absent is absent, as DynamoDB has it. A value holds when it is the BOOL true. Functions of what they
- * make no sense for are absent. lower, upper and slug of a list or set of strings are lists; words() takes texts,
- * lists and sets and gives a list of distinct words without stop words. A sum or product that needs more than 38
- * digits is rounded. Of an item whose identity is partly absent there is none.
- * Two strings are joined by +. A division by zero is absent.
- * Errors: what fetch says; VALIDATION when operands of + - * / are neither, and for results out of a number's range. */
+/* As in DynamoDB, comparisons with an absent value or between different types are false (but <> is true), and arithmetic
+ * with an absent value is absent. A value holds when it is the BOOL true. A function applied to a type it does not support
+ * is absent. lower, upper and slug of a list or set of strings are lists; words() takes texts, lists and sets and returns
+ * a list of distinct words without stop words. A sum or product that needs more than 38 digits is rounded. An item whose
+ * identity is partly absent does not exist. + joins two strings. A division by zero is absent.
+ * Errors: those of fetch; VALIDATION when operands of + - * / are no numbers, and for results outside a number's range. */
 bool term_value(const struct term *t, const struct term_scope *s, struct value *out, struct error *e) MUST_CHECK;
 bool term_holds(const struct term *t, const struct term_scope *s, bool *out, struct error *e) MUST_CHECK;
-/* The scope remembers from now on what looks at no path (caller, caller is admin, days_ago(7), User(caller).status): such parts of
- * the rule are evaluated once, when they are first needed, for all items that are put into the scope. */
+/* From now on the scope remembers parts that read no path (caller, caller is admin, days_ago(7), User(caller).status):
+ * they are evaluated once, when first needed, for all items that the scope is used for. */
 void term_remember(const struct term *rule, struct term_scope *s);
-/* Numbers them. For the loader, and for rules that are made otherwise. */
+/* Numbers these parts: for the loader, and for rules made otherwise. */
 void term_prepare(struct term *rule);
 
 /* ---- as a condition of DynamoDB's ---- */
 struct test; /* expr/build.h */
-/* In the scope's arena. Paths of one name are the item's attributes, everything else (caller, now, input.x, also
- * functions, arithmetic and other items as far as no attribute of the item is in them) is evaluated now. A part that is known to
- * hold or not is simplified away; of a term that is known as a whole there is a test that always holds, or never does.
- * False: it cannot be one (term_can_filter), *why says so; or evaluating failed: *why is NULL and the error set. */
+/* Made in the scope's arena. Paths of one name are the item's attributes; everything else (caller, now, input.x, also
+ * functions, arithmetic and other items that involve no attribute of the item) is evaluated now. Parts whose result is
+ * known are simplified away; if the whole result is known, the test always or never holds.
+ * False: DynamoDB has no such condition (term_can_filter()), and *why says so; or evaluation failed: *why is NULL and
+ * the error is set. */
 bool term_to_test(const struct term *t, const struct term_scope *s, const struct test **out, const char **why,
 		  struct error *e) MUST_CHECK;
 /* The same question without a scope, for thorpe check. */
 bool term_can_filter(const struct term *t, const char **why);
-/* The innermost part of the term that no filter can say (for its place), or NULL. */
+/* The innermost part of the term that no filter can express, for its place; NULL: none. */
 const struct term *term_unfilterable(const struct term *t, const char **why);
 
 #endif

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/grow.h"
 #include "base/map.h"
 #include "base/timestamp.h"
 #include "design/term/term_parts.h"
@@ -12,41 +13,29 @@
 const struct term_function_info term_functions[CALLS] = {
 	[CALL_SIZE] = { "size", 1, 1, "size(x)", NULL },
 	[CALL_LOWER] = { "lower", 1, 1, "lower(x)",
-			 "DynamoDB has no lower(): keep the attribute in lower case (the clause "
-			 "'lower') and compare with that" },
+			 "DynamoDB has no lower(): keep the attribute in lower case (the clause 'lower') and compare with that" },
 	[CALL_UPPER] = { "upper", 1, 1, "upper(x)",
-			 "DynamoDB has no upper(): keep the result in an attribute of its own "
-			 "(= upper(…)) and compare with that" },
+			 "DynamoDB has no upper(): keep the result in an attribute of its own (= upper(…)) and compare with that" },
 	[CALL_FIRST] = { "first", 1, 2, "first 80 of x",
-			 "DynamoDB cannot take the first part of an attribute: write 'begins with', "
-			 "or keep the part in an attribute of its own" },
+			 "DynamoDB cannot take the first part of an attribute: write 'begins with', or keep the part in an attribute of its own" },
 	[CALL_WORDS] = { "words", 1, 8, "words(title, tags)",
-			 "DynamoDB cannot split an attribute into words: keep them in an attribute "
-			 "of its own (= words(…)) and write 'contains'" },
+			 "DynamoDB cannot split an attribute into words: keep them in an attribute of its own (= words(…)) and write 'contains'" },
 	[CALL_SLUG] = { "slug", 1, 1, "slug(x)",
-			"DynamoDB has no slug(): keep the result in an attribute of its own "
-			"(= slug(…)) and compare with that" },
+			"DynamoDB has no slug(): keep the result in an attribute of its own (= slug(…)) and compare with that" },
 	[CALL_MIN] = { "min", 1, 100, "min(a, b)",
-		       "DynamoDB has no min(): compare each attribute by itself, or keep the result "
-		       "in an attribute of its own" },
+		       "DynamoDB has no min(): compare each attribute by itself, or keep the result in an attribute of its own" },
 	[CALL_MAX] = { "max", 1, 100, "max(a, b)",
-		       "DynamoDB has no max(): compare each attribute by itself, or keep the result "
-		       "in an attribute of its own" },
+		       "DynamoDB has no max(): compare each attribute by itself, or keep the result in an attribute of its own" },
 	[CALL_DATE] = { "date", 1, 1, "date(x)",
-			"DynamoDB has no date(): write 'begins with' and the day, or keep the day in "
-			"an attribute of its own (= date(…))" },
+			"DynamoDB has no date(): write 'begins with' and the day, or keep the day in an attribute of its own (= date(…))" },
 	[CALL_EPOCH] = { "epoch", 1, 1, "epoch(x)",
-			 "DynamoDB has no epoch(): compare the timestamps themselves, which sort as "
-			 "text" },
+			 "DynamoDB has no epoch(): compare the timestamps themselves, which sort as text" },
 	[CALL_POWER] = { "power", 2, 2, "power(x, 1.5)",
-			 "DynamoDB has no power(): keep the result in an attribute of its own "
-			 "(= power(…)) and compare with that" },
+			 "DynamoDB has no power(): keep the result in an attribute of its own (= power(…)) and compare with that" },
 	[CALL_ROUND] = { "round", 1, 2, "round(x) or round(x, 2)",
-			 "DynamoDB has no round(): keep the result in an attribute of its own "
-			 "(= round(…)) and compare with that" },
+			 "DynamoDB has no round(): keep the result in an attribute of its own (= round(…)) and compare with that" },
 	[CALL_DAYS_AGO] = { "days_ago", 1, 1, "days_ago(7)",
-			    "DynamoDB cannot count days from an attribute: compare a timestamp with "
-			    "days_ago and a number" },
+			    "DynamoDB cannot count days from an attribute: compare a timestamp with days_ago and a number" },
 	[CALL_CHOOSE] = { "choose", 3, 3, "choose(condition, a, b)", "DynamoDB has no choose(): join both cases by or" },
 };
 
@@ -177,12 +166,7 @@ static void add_words(struct words *w, struct slice text)
 	while (text_word(w->arena, &text, &word)) {
 		if (text_is_stop_word(word) || map_get(&w->seen, word))
 			continue;
-		if (w->n == w->room) {
-			size_t room = w->room ? 2 * w->room : 16;
-
-			w->list = arena_grow(w->arena, w->list, w->room * sizeof(*w->list), room * sizeof(*w->list));
-			w->room = room;
-		}
+		GROW_IN(w->arena, w->list, w->n, w->room, 16);
 		w->list[w->n] = value_make_s(w->arena, word);
 		map_set(&w->seen, word, &w->seen);
 		w->n++;

@@ -24,32 +24,23 @@ static const char *why_no_operand(const struct term *t)
 
 	switch (t->kind) {
 	case TERM_ADD:
-		return "DynamoDB does not add in a filter: keep the sum in an attribute of "
-		       "its own (= term) and compare with that";
+		return "DynamoDB does not add in a filter: keep the sum in an attribute of its own (= term) and compare with that";
 	case TERM_SUB:
-		return "DynamoDB does not subtract in a filter: keep the difference in an "
-		       "attribute of its own (= term) and compare with that";
+		return "DynamoDB does not subtract in a filter: keep the difference in an attribute of its own (= term) and compare with that";
 	case TERM_MUL:
-		return "DynamoDB does not multiply: keep the product in an attribute of its "
-		       "own (= term) and compare with that";
+		return "DynamoDB does not multiply: keep the product in an attribute of its own (= term) and compare with that";
 	case TERM_DIV:
-		return "DynamoDB does not divide: keep the quotient in an attribute of its "
-		       "own (= term) and compare with that";
+		return "DynamoDB does not divide: keep the quotient in an attribute of its own (= term) and compare with that";
 	case TERM_NEGATE:
-		return "DynamoDB does not negate numbers: compare the attribute with the "
-		       "negated value instead";
+		return "DynamoDB does not negate numbers: compare the attribute with the negated value instead";
 	case TERM_FETCH:
-		return "a filter sees one item and cannot read another one: keep a copy of "
-		       "the attribute in this item (copy of)";
+		return "a filter sees one item and cannot read another one: keep a copy of the attribute in this item (copy of)";
 	case TERM_CALL:
 		f = t->function;
 		if (f == CALL_SIZE)
-			return "DynamoDB takes the size of an attribute only, not of something "
-			       "computed from it";
+			return "DynamoDB takes the size of an attribute only, not of something computed from it";
 		return f == CALLS ? "DynamoDB has no such function" : term_functions[f].unfiltered;
-	default:
-		return "DynamoDB cannot compare the outcome of a comparison: join comparisons by "
-		       "and, or and not";
+	default: return "DynamoDB cannot compare the outcome of a comparison: join comparisons by and, or and not";
 	}
 }
 
@@ -69,12 +60,9 @@ static const char *why_no_condition(const struct term *t)
 	switch (t->kind) {
 	case TERM_VISIBLE:
 	case TERM_EXISTS:
-		return "a filter sees one item and cannot look for another one: put what "
-		       "it would find out into the key or into an attribute, or make it a "
-		       "rule of allow or keep";
+		return "a filter sees one item and cannot look for another one: put what it would find out into the key or into an attribute, or make it a rule of allow or keep";
 	case TERM_MAY:
-		return "whether the caller may do something is decided before the filter "
-		       "runs, so the permission cannot come from the item";
+		return "whether the caller may do something is decided before the filter runs, so the permission cannot come from the item";
 	case TERM_IN:
 		if (t->arg_count - 1 > EXPR_IN_OPERANDS_MAX)
 			return "DynamoDB takes at most 100 values after in";

@@ -96,7 +96,7 @@ static struct term_token lex_number(struct slice text, size_t at)
 	while (end < text.n && (is_name_start(text.p[end]) || is_digit(text.p[end])))
 		end++;
 	return bad(at, end, "this is neither a number nor a name",
-		   "names begin with a letter; texts stand in single quotes");
+		   "names begin with a letter; put texts in single quotes");
 }
 
 /* Longest first: what the language has, and what people write who come from others. */
@@ -130,13 +130,13 @@ static const struct {
 	{ "!", TOK_BAD, "write the word not" },
 	{ "&", TOK_BAD, "write the word and" },
 	{ "|", TOK_BAD, "write the word or" },
-	{ "\"", TOK_BAD, "texts stand in single quotes" },
-	{ "`", TOK_BAD, "names stand without quotes, texts in single quotes" },
-	{ "#", TOK_BAD, "names of attributes are written as they are; texts stand in single quotes" },
-	{ ":", TOK_BAD, "values are written where they stand: 'text', 12.5, true" },
+	{ "\"", TOK_BAD, "put texts in single quotes" },
+	{ "`", TOK_BAD, "write names without quotes, texts in single quotes" },
+	{ "#", TOK_BAD, "write attribute names as they are, texts in single quotes" },
+	{ ":", TOK_BAD, "write values in place: 'text', 12.5, true" },
 	{ "$", TOK_BAD, "names of attributes are written as they are" },
-	{ "[", TOK_BAD, "lists stand in parentheses: in ('a', 'b')" },
-	{ "]", TOK_BAD, "lists stand in parentheses: in ('a', 'b')" },
+	{ "[", TOK_BAD, "put lists in parentheses: in ('a', 'b')" },
+	{ "]", TOK_BAD, "put lists in parentheses: in ('a', 'b')" },
 	{ "%", TOK_BAD, "there are + - * and /" },
 };
 

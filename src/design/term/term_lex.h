@@ -1,4 +1,4 @@
-/* Tokens of a term's text, one at a time; for the files of terms only.
+/* Tokens of a term's text, one at a time. Private to term/.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef THORPE_DESIGN_TERM_TERM_LEX_H
 #define THORPE_DESIGN_TERM_TERM_LEX_H
@@ -35,9 +35,9 @@ struct term_token {
 
 /* The token at or after `at`. */
 struct term_token term_lex(struct slice text, size_t at);
-/* The same word, in any case (ASCII)? */
+/* Whether it is the word, in any case (ASCII). */
 bool term_word_is(struct slice s, const char *word);
-/* What stands at [at, end) of a text that begins at `p`: lines and columns count characters. */
+/* The place of bytes [at, end) of a text that begins at `p`; lines and columns count characters. */
 struct place term_place(struct slice text, struct place p, size_t at, size_t end);
 
 #endif

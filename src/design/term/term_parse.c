@@ -230,7 +230,7 @@ static const struct term *refuse_rest(struct term_parser *p)
 	static const struct {
 		const char *word, *repair;
 	} words[] = {
-		{ "not", "not stands first, as in: not x in ('a', 'b')" },
+		{ "not", "not comes first, as in: not x in ('a', 'b')" },
 		{ "starts", "write: begins with" },
 		{ "equals", "equality is =" },
 		{ "like", "there are begins with and contains" },

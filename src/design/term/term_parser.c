@@ -1,5 +1,6 @@
 /* The present token, findings and nodes of a term's parser.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "base/grow.h"
 #include "design/term/term_parser.h"
 
 /* Ours, for the stack of those who walk terms. */
@@ -133,10 +134,7 @@ bool tp_parse_list(struct term_parser *p, const struct term *(*parse)(struct ter
 	if (first)
 		list[n++] = first;
 	while (!(n == (first != NULL) && empty && tp_is_token(p, TOK_CLOSE))) {
-		if (n == room) {
-			list = arena_grow(p->arena, list, room * sizeof(*list), 2 * room * sizeof(*list));
-			room *= 2;
-		}
+		GROW_IN(p->arena, list, n, room, 4);
 		list[n] = parse(p);
 		if (!list[n++])
 			return false;

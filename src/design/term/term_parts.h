@@ -1,4 +1,4 @@
-/* What terms are made of: functions, and the comparisons of DynamoDB. For the files of term/ and the type check of load/.
+/* Parts of terms: functions, and DynamoDB's comparisons. For term/ and the type check of load/.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef THORPE_DESIGN_TERM_TERM_PARTS_H
 #define THORPE_DESIGN_TERM_TERM_PARTS_H
@@ -9,7 +9,7 @@ struct term_function_info {
 	const char *name;
 	size_t least, most; /* arguments */
 	const char *usage;
-	const char *unfiltered; /* why no filter can say it; NULL: it can */
+	const char *unfiltered; /* why no filter can express it; NULL: it can */
 };
 
 extern const struct term_function_info term_functions[CALLS];
@@ -18,14 +18,14 @@ enum term_function term_function_find(struct slice name);
 /* Names of all functions, NULL-terminated, for suggestions. */
 extern const char *const term_function_names[];
 
-/* The value of a call, its arguments evaluated. What makes no sense (size of a number, date of a
- * word, anything of something absent) is absent. Not for days_ago() and choose(), which need a scope. */
+/* The value of a call with these arguments; absent where the function does not apply (size of a number, date of a word,
+ * anything of an absent value). Not for days_ago() and choose(), which need a scope. */
 struct value term_call(struct arena *a, enum term_function f, const struct value *args, size_t n);
 
 /* EQ to GE as DynamoDB compares: different types and absent values are unequal and unordered. */
 bool term_compare(enum term_kind op, struct value x, struct value y);
 
-/* Whether it depends on the item a filter sees, whose attributes are the paths of one name. */
+/* Whether it reads an attribute of the item that a filter sees: a path of one name. */
 bool term_reads_item(const struct term *t);
 
 /* S, N, B: the types with an order. */

@@ -1,5 +1,6 @@
 /* The grammar's innermost rules: literals, paths, calls, other items.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "base/grow.h"
 #include "design/term/term_parser.h"
 
 const struct term *tp_parse_string(struct term_parser *p)
@@ -57,10 +58,7 @@ static const struct term *parse_path(struct term_parser *p)
 	do {
 		if (!tp_is_token(p, TOK_NAME))
 			return tp_refuse(p, "a name after the dot", NULL);
-		if (n == room) {
-			names = arena_grow(p->arena, names, room * sizeof(*names), 2 * room * sizeof(*names));
-			room *= 2;
-		}
+		GROW_IN(p->arena, names, n, room, 2);
 		names[n++] = arena_copy(p->arena, tp_token_text(p));
 		tp_advance(p);
 	} while (tp_skip(p, TOK_DOT));

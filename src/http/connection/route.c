@@ -30,10 +30,16 @@ static bool matches(const struct http_route *row, const struct http_request *r)
 	       (!(row->flags & ROUTE_PAGE) || http_list_has(request_header(r, SLICE("accept")), SLICE("text/html")));
 }
 
+/* Whether this listener has the row. */
+static bool is_served(const struct http_route *row, const struct loop *l)
+{
+	return l->only ? row->flags & l->only : !(row->flags & ROUTE_PEER);
+}
+
 static const struct http_route *find(const struct http_route *rows, size_t n, const struct exchange *ex)
 {
 	for (size_t i = 0; i < n; i++)
-		if (matches(&rows[i], &ex->req) && (!ex->loop->monitors || (rows[i].flags & ROUTE_MONITOR)))
+		if (matches(&rows[i], &ex->req) && is_served(&rows[i], ex->loop))
 			return &rows[i];
 	return NULL;
 }
@@ -238,7 +244,7 @@ void route_dispatch(struct exchange *ex)
 		return;
 	else if (row)
 		row->handle(ex, row->ctx);
-	else if (slice_is(ex->req.path, "/") && !ex->loop->monitors)
+	else if (slice_is(ex->req.path, "/") && !ex->loop->only)
 		route_reply_not_dynamodb(ex);
 	else
 		exchange_reply(ex, 404, SLICE("application/json"), SLICE("{\"message\":\"There is nothing here.\"}"));

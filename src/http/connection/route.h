@@ -25,6 +25,7 @@ enum route_flags {
 	ROUTE_PAGE = 16,      /* only for requests for a page, as browsers send them: Accept has text/html */
 	ROUTE_VISITABLE = 32, /* links on pages of other origins may lead here (origin.h, O3) */
 	ROUTE_MONITOR = 64,   /* for monitoring: also on its own listener; an access key may come as HTTP Basic */
+	ROUTE_PEER = 256,     /* for other servers of a table: on their listener, and nowhere else */
 	ROUTE_RESERVED = 128, /* also on the reserve of connections (connection.h, C7) */
 };
 

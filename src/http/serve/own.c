@@ -81,7 +81,7 @@ static void handle_metrics(struct exchange *ex, void *ctx)
 	struct buf b;
 
 	(void)ctx;
-	if (!ex->loop->monitors && !ex->loop->keys && server_monitor_address(ex->loop->server)) {
+	if (!ex->loop->only && !ex->loop->keys && server_monitor_address(ex->loop->server)) {
 		exchange_reply(ex, 404, TEXT, SLICE("The metrics of this server have a listener of their own.\n"));
 		return;
 	}

@@ -212,7 +212,7 @@ static struct live *hub_of(struct rest *r, struct app *app)
 	for (size_t i = 0; r->live && i < r->app_count; i++)
 		if (r->apps[i] == app) {
 			if (!r->live[i])
-				r->live[i] = live_new(app);
+				r->live[i] = live_new(app, r->relays ? r->relays[i] : NULL);
 			live = r->live[i];
 		}
 	pthread_mutex_unlock(&r->lock);

@@ -19,6 +19,7 @@
 struct rest {
 	struct app *const *apps; /* may be set after server_new(), before server_run() */
 	size_t app_count;
+	struct relay *const *relays; /* of each app, as the apps; NULL, or a NULL in it: none */
 	struct http_route routes[REST_METHODS];
 	pthread_mutex_t lock;
 	struct live **live; /* (lock) of each app that has been watched; NULL: none has */

@@ -1,6 +1,7 @@
 /* What follows from a page of changes, each item looked at once.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "app/write/deleting.h"
+#include "app/db/late.h"
 #include "app/write/keep.h"
 #include "app/run/passed_over.h"
 #include "app/write/write_plan.h"
@@ -42,6 +43,67 @@ bool keeper_is_needed(const struct design *d)
 		if (e->delete_.then_count || has_copies(e) || has_counters(e) || (e->may_expire && has_traces(e)))
 			return true;
 	}
+	return false;
+}
+
+/* ---- by an index ---- */
+
+static bool differs(const struct change *c, struct slice name)
+{
+	return !value_equal(value_get(c->old_image, name), value_get(c->new_image, name));
+}
+
+/* It stays at its key, and its identity changes. */
+static bool is_renamed(const struct entity *e, const struct change *c)
+{
+	for (size_t i = 0; c->events == ON_UPDATED && i < e->param_count; i++)
+		if (differs(c, e->params[i]))
+			return true;
+	return false;
+}
+
+/* Of a deletion it is also asked whether the item has only moved. */
+static bool may_be_deletion(const struct entity *e, const struct change *c)
+{
+	if (c->events == ON_DELETED)
+		return true;
+	for (size_t i = 0; c->events == ON_UPDATED && e->delete_.soft && i < e->delete_.set_count; i++)
+		if (differs(c, e->delete_.set[i].attribute))
+			return true;
+	return false;
+}
+
+/* Whether copies of the item may have to be found. */
+static bool may_be_copied(const struct design *d, const struct change *c, const struct attribute *copy)
+{
+	if (!copy->kept_by.n || copy->copy_of != c->entity || !late_reads_index(d, copy->kept_by))
+		return false;
+	return c->events != ON_UPDATED || copy->copy_if || differs(c, copy->copy_attribute) || is_renamed(c->entity, c);
+}
+
+/* Whether an index finds what the item copies. */
+static bool finds_source(const struct design *d, const struct attribute *copy)
+{
+	const struct entity *source = copy->kept_by.n ? copy->copy_of : NULL;
+
+	return source && late_reads_index(d, source->found_by);
+}
+
+bool keeper_asks_index(const struct design *d, const struct change *c)
+{
+	const struct entity *e = c->entity;
+
+	if (!e)
+		return false;
+	if (e->delete_.then_count && may_be_deletion(e, c))
+		return true;
+	for (size_t i = 0; i < e->attribute_count; i++)
+		if (finds_source(d, &e->attributes[i]))
+			return true;
+	for (size_t i = 0; i < d->entity_count; i++)
+		for (size_t k = 0; k < d->entities[i].attribute_count; k++)
+			if (may_be_copied(d, c, &d->entities[i].attributes[k]))
+				return true;
 	return false;
 }
 
@@ -146,25 +208,11 @@ static struct kept *kept_of(struct keeper *k, const struct role *role, struct va
 
 /* ---- looking at a record ---- */
 
-static bool differs(const struct change *c, struct slice name)
-{
-	return !value_equal(value_get(c->old_image, name), value_get(c->new_image, name));
-}
-
 /* Whether the record changes a copy, or the attributes that lead to its source. */
 static bool copies_anew(const struct role *role, const struct change *c)
 {
 	for (size_t i = 0; i < role->copied_from.count; i++)
 		if (differs(c, role->copied_from.list[i]))
-			return true;
-	return false;
-}
-
-/* It stays at its key, and its identity changes. */
-static bool is_renamed(const struct entity *e, const struct change *c)
-{
-	for (size_t i = 0; c->events == ON_UPDATED && i < e->param_count; i++)
-		if (differs(c, e->params[i]))
 			return true;
 	return false;
 }

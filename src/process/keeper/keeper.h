@@ -15,6 +15,8 @@
 
 /* Whether the design needs a keeper, and has a stream with both images. */
 bool keeper_is_needed(const struct design *d);
+/* Whether an index may be asked about the change: then it waits where indexes are late (app/db/late.h). */
+bool keeper_asks_index(const struct design *d, const struct change *c);
 /* What the keeper has to look for in changes of each entity, worked out once. In the arena. */
 struct keeper_roles;
 const struct keeper_roles *keeper_roles_new(struct arena *a, const struct design *d);

@@ -1,4 +1,4 @@
-/* The reader's life, and what targets and watchers tell it.
+/* The reader's start and end; calls of targets and watchers.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <stdio.h>
 #include <time.h>
@@ -6,7 +6,7 @@
 
 #define START_WAIT_S 5
 
-struct live *live_new(struct app *app)
+struct live *live_new(struct app *app, struct relay *relay)
 {
 	struct live *l = mem_zalloc(sizeof(*l));
 	pthread_condattr_t attr;
@@ -14,6 +14,7 @@ struct live *live_new(struct app *app)
 	if (!l)
 		return NULL;
 	l->app = app;
+	l->relay = relay;
 	l->database = app_database(app);
 	l->backend = database_open(l->database);
 	pthread_mutex_init(&l->lock, NULL);
@@ -94,7 +95,7 @@ size_t live_position(const struct live_watcher *w, char text[LIVE_ID_ROOM])
 	at = l->at;
 	delivered = l->delivered;
 	pthread_mutex_unlock(&l->lock);
-	/* In the middle of a change there is a number before it, but no mark. */
+	/* While a change is being delivered there is a number before it, but no mark. */
 	if (delivered < at.position && !live_is_ordered(l->database))
 		return 0;
 	at.position = delivered > w->from ? delivered : w->from;
@@ -147,7 +148,7 @@ static void wait_for_events(struct live_topic *t, struct live_watcher *w)
 	t->pending = w;
 }
 
-/* From here on nothing is missed: *at is where that is. */
+/* The watcher misses nothing after *at. */
 static bool register_watcher(struct live *l, struct run *r, const struct live_absence *a, struct live_watcher *w,
 			     struct live_at *at)
 {

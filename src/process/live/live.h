@@ -1,24 +1,23 @@
-/* Lists that are watched: one reader of a design's stream, and who is told what of it. docs/live.md is the manual.
+/* Watched lists: one reader per design turns changes of its stream into events. docs/live.md is the manual.
  *
- * Watchers of the same list with the same parameters, who may be told the same, share a topic: a change is compared with
- * it and rendered for it once, however many they are. A watcher belongs to a target (an event loop), which gets each event
- * of a topic once and hands it on to its own.
+ * Watchers of the same list with the same parameters and the same view of it share a topic: a change is compared with
+ * the topic and rendered once, however many watchers it has. A watcher belongs to a target (an event loop). The target
+ * gets each event of a topic once and distributes it.
  *
- *     live_watch()      on any thread: whether it may be watched, and what the stream begins with
- *     live_adopt()      on the target's thread, which from now on is given events of the watcher's topic
- *     live_leave()      on the target's thread
+ *     live_watch()      any thread: checks that the list may be watched, and writes the start of the stream
+ *     live_adopt()      the target's thread, which gets the events of the watcher's topic from here on
+ *     live_leave()      the target's thread
  *
  * Invariants
- *   L1  Events are made in the order of the changes, and told in that order. An event's sequence is a position: whoever
- *       has seen it has seen everything before it that concerned him.
- *   L2  A watcher is told every change behind watcher.from that concerns him, once, or he is cut off.
- *   L3  Rules are asked for every event, for the caller as it was when it came; what the caller may not see it is not told, not
- *       even that it has changed. When the caller's session has ended, or its roles are others, its watchers are cut off, at once:
- *       the account's partition is one of the topic's.
- *   L4  Memory is bounded: what waits for targets counts, and while it is too much (LIVE_POSTS_MOST, LIVE_POSTS_BYTES)
- *       nothing more is told; the rest waits in the stream. So who reads as fast as he can is not given more at once than
- *       he could take.
- *   L5  The stream is read only while somebody watches.
+ *   L1  Events are made and delivered in the order of the changes. An event's sequence is a position: a watcher that
+ *       has it has every earlier event that concerns it.
+ *   L2  A watcher gets every change after watcher.from that concerns it, once, or it is disconnected.
+ *   L3  Rules are evaluated for every event, for the caller as it was at the start. A watcher learns nothing about items that
+ *       its caller may not see. When the caller's session ends or its roles change, its watchers are disconnected at
+ *       once: the account's partition is one of the topic's.
+ *   L4  Memory is bounded: undelivered events count, and above LIVE_POSTS_MOST or LIVE_POSTS_BYTES the reader pauses;
+ *       the rest waits in the stream. So a watcher that reads at full speed never gets more at once than it can take.
+ *   L5  The stream is read only while there are watchers.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef THORPE_PROCESS_LIVE_H
 #define THORPE_PROCESS_LIVE_H
@@ -26,17 +25,19 @@
 #include "app/app.h"
 #include "process/live/live_bytes.h"
 
-#define LIVE_POSTS_MOST       1024         /* events on their way to targets */
-#define LIVE_POSTS_BYTES      (64 * 1024)  /* those of them */
-#define LIVE_PENDING_BYTES    (256 * 1024) /* that wait for a watcher who is not adopted yet */
-#define LIVE_CATCH_UP_BYTES   (256 * 1024) /* of events that were missed; who has missed more reads the list again */
-#define LIVE_CATCH_UP_CHANGES 20000        /* of the whole table, that are looked at for that */
+#define LIVE_POSTS_MOST       1024         /* undelivered events */
+#define LIVE_POSTS_BYTES      (64 * 1024)  /* of undelivered events */
+#define LIVE_PENDING_BYTES    (256 * 1024) /* of events for a watcher that is not adopted yet */
+#define LIVE_CATCH_UP_BYTES   (256 * 1024) /* of missed events; above that the watcher gets `reset` */
+#define LIVE_CATCH_UP_CHANGES 20000        /* of the whole table, read to find them */
 #define LIVE_TYPE             "text/event-stream"
 
 struct live; /* of one app */
 struct live_topic;
 
-struct live *live_new(struct app *app); /* NULL: memory. The app outlives it */
+struct relay;
+/* `relay`: where records of a table elsewhere come from; NULL: from its stream. Both outlive it. NULL: memory. */
+struct live *live_new(struct app *app, struct relay *relay);
 /* Nobody watches any more. NULL is fine. */
 void live_free(struct live *l);
 
@@ -67,11 +68,11 @@ void live_posted(const struct live_event *e);
 
 /* ---- watchers ---- */
 struct live_pending;
-/* zero to begin with; whoever has it also keeps it in its place's list */
+/* zeroed at first; the owner also keeps it in its place's list */
 struct live_watcher {
 	struct live_topic *topic; /* NULL: does not watch */
 	struct live_place *place; /* adopted */
-	uint64_t from;            /* what is behind it concerns him */
+	uint64_t from;            /* later events are for this watcher */
 	/* inside: */
 	struct live_target *target;
 	struct live_watcher *next, **at; /* of the topic's that are not adopted yet */

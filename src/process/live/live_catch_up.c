@@ -1,4 +1,4 @@
-/* What a watcher has missed: read from the stream again, for him alone.
+/* What a watcher has missed, read from the stream again for this watcher alone.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/log.h"
 #include "process/live/live_internal.h"

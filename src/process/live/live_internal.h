@@ -63,6 +63,7 @@ struct live {
 	struct app *app;
 	struct database *database;
 	struct backend *backend; /* the reader's */
+	struct relay *relay;     /* NULL: none */
 	pthread_mutex_t lock;
 	pthread_cond_t changed; /* of what the reader waits for, and who waits for it */
 	pthread_t thread;

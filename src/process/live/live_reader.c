@@ -5,8 +5,9 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "process/live/live_internal.h"
+#include "process/relay/relay.h"
 
-#define LOOK_MS   10 /* how often it is looked whether something was written */
+#define LOOK_MS   10 /* how often it checks for new writes */
 #define FAILED_MS 500
 #define MINUTE_MS 60000
 
@@ -32,7 +33,7 @@ static struct run run_in(struct reader *x, struct arena *a)
 			     .now_ms = app_now_ms(x->live->app) };
 }
 
-/* With the lock held; until something is told, or the time is over. */
+/* With the lock held: until l->changed is signalled or the time is over. */
 static void wait_ms(struct live *l, int64_t ms)
 {
 	struct timespec until;
@@ -77,7 +78,7 @@ static bool find_at(struct reader *x, const struct slice *places, size_t n)
 	return true;
 }
 
-/* With the lock held: nobody can be told what he has missed. */
+/* With the lock held: events were lost, so every watcher reads its list again. */
 static void reset_all(struct reader *x, uint64_t sequence, struct live_bytes *bytes)
 {
 	struct live_table *all = &x->live->topics;
@@ -447,7 +448,9 @@ void *live_read_on(void *live)
 {
 	struct live *l = live;
 	struct reader x = { .live = l,
-			    .stream = { .database = l->database, .is_ordered = live_is_ordered(l->database) } };
+			    .stream = { .database = l->database,
+					.source = l->relay ? relay_source(l->relay) : NULL,
+					.is_ordered = live_is_ordered(l->database) } };
 
 	init(&x);
 	pthread_mutex_lock(&l->lock);

@@ -23,6 +23,7 @@ struct live_shard {
 	char *parent;
 	struct mark_part *part;       /* in the stream's mark; NULL: not in it */
 	int64_t since_ms;             /* read from its end on since then; 0: it is not */
+	int64_t current_ms;           /* when it was last read up to its end; 0: never */
 	int64_t skip_ms;              /* what is older has been seen; 0: nothing has */
 	const struct mark_part *upto; /* not ordered: where to stop; NULL: at its end */
 	int empty;                    /* pages on the way there, one after the other */
@@ -46,7 +47,7 @@ static void free_shard(struct seat *seat)
 
 /* ---- where a shard begins ---- */
 
-/* Made from one that is in the mark, at whatever distance. */
+/* Whether an ancestor is in the mark. */
 static bool is_made_from(const struct shard_list *list, const struct shard *s, const struct mark *m)
 {
 	for (size_t i = 0; s && i < list->count; i++) {
@@ -57,7 +58,7 @@ static bool is_made_from(const struct shard_list *list, const struct shard *s, c
 	return false;
 }
 
-/* One that is in the mark was made from it. */
+/* Whether a descendant is in the mark. */
 static bool is_behind(const struct shard_list *list, const struct shard *s, const struct mark *m)
 {
 	for (size_t i = 0; i < list->count; i++) {
@@ -119,7 +120,7 @@ static void begin_between(struct live_stream *s, const struct shard_list *list, 
 		stop_shard(x); /* all of it comes later */
 }
 
-/* Whose positions follow the end of the stream closely; empty: nobody's. */
+/* The processor whose positions are close to the end of the stream; empty: there is none. */
 static struct slice follower_of(const struct design *d)
 {
 	for (size_t i = 0; i < d->processor_count; i++)
@@ -128,8 +129,8 @@ static struct slice follower_of(const struct design *d)
 	return keeper_is_needed(d) ? SLICE(KEEPER_NAME) : SLICE("");
 }
 
-/* A stream does not say where its end is. A processor's position is near it (none: the shard is new), and from there on it is
- * read. False: it was not near. */
+/* A stream does not say where its end is. So the shard is read from a processor's position, which is near the end (none: the
+ * shard is new). False: it was not near. */
 static bool find_end(struct run *r, struct live_shard *x)
 {
 	struct slice follower = follower_of(r->design);
@@ -193,6 +194,7 @@ static struct seat *begin_shard(void *ctx, struct run *r, const struct shard_lis
 		return NULL;
 	}
 	x->seat.shard = x->tail.shard;
+	x->tail.source = s->source; /* from here on: where the shard begins is for the stream to say */
 	return &x->seat;
 }
 
@@ -206,7 +208,7 @@ static bool has_children(const struct live_stream *s, const struct live_shard *x
 	return false;
 }
 
-/* A shard that has ended stays in it until those made from it are. */
+/* An ended shard stays in the mark until its children are in it. */
 static void make_mark(struct live_stream *s)
 {
 	s->mark.count = 0;
@@ -353,6 +355,12 @@ static bool go_towards_end(struct live_stream *s, struct live_shard *x, enum tai
 	return true;
 }
 
+/* A reader that was at the end of the shard within what the stream keeps has missed nothing. One that comes back may have. */
+static bool has_missed(const struct live_stream *s, const struct live_shard *x, const struct spot *at, int64_t now_ms)
+{
+	return s->is_ordered || s->after || spot_is_empty(at) || tail_has_missed(at, x->current_ms, now_ms);
+}
+
 /* False: run->problem. */
 static bool read_shard(struct reading *g, struct live_shard *x)
 {
@@ -362,8 +370,12 @@ static bool read_shard(struct reading *g, struct live_shard *x)
 	size_t n = 0;
 
 	while (found == TAIL_FOUND && n < SHARD_MOST && !x->is_done) {
+		struct spot at = x->cursor.at;
+
 		found = tail_read(&x->tail, &x->cursor, g->run, &page);
-		g->out->trimmed |= page.trimmed;
+		g->out->trimmed |= page.trimmed && has_missed(s, x, &at, g->run->now_ms);
+		if (found == TAIL_END)
+			x->current_ms = g->run->now_ms;
 		n += page.count;
 		if (s->is_ordered)
 			add_ordered(g, &page);
@@ -381,7 +393,7 @@ static bool read_shard(struct reading *g, struct live_shard *x)
 			g->out->upto = last; /* the others may have read further: that is read again */
 		return found != TAIL_LATER && found != TAIL_GONE;
 	}
-	/* One that could not be read is left for another time, but not where somebody waits for it. */
+	/* A shard that could not be read is read next time, unless a request waits for it. */
 	return found != TAIL_GONE && !(s->after && !go_towards_end(s, x, found));
 }
 
@@ -392,7 +404,7 @@ static int by_sequence(const void *a, const void *b)
 	return (x->sequence > y->sequence) - (x->sequence < y->sequence);
 }
 
-/* In order, and what lies behind `upto` another time. */
+/* Sorts the changes, and leaves those after `upto` for the next round. */
 static void put_in_order(struct live_stream *s, struct run *r, struct live_round *out)
 {
 	if (out->count)

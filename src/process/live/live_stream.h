@@ -1,11 +1,11 @@
-/* All shards of a stream as one, for live lists: the changes since the last round. For live*.c only.
+/* All shards of a stream as one, for live lists: each round has the changes since the last. For live*.c only.
  *
  * Of the database in this process sequence numbers rise over all shards (table/db.h T5), and what was committed last is known: changes
  * come in the order of the commits, under their sequence numbers, and one number is a position. Such a stream is called ordered.
  *
- * Elsewhere sequence numbers say nothing across shards, and nobody says which was committed last. So each shard is read on its
- * own, and a change gets a number of this server's when it is read: changes of one item stay in their order, those of different
- * items may change places (those of one round are put in the order of their sequence numbers). The position is a mark (tail/mark.h).
+ * Elsewhere sequence numbers cannot be compared across shards, and the last commit is unknown. So each shard is read on its own,
+ * and a change gets a number of this server's when it is read. Changes of one item keep their order; changes of different items
+ * may swap (those of one round are sorted by sequence number). The position is a mark (tail/mark.h).
  *
  * One thread.
  * SPDX-License-Identifier: Apache-2.0 */
@@ -31,6 +31,7 @@ struct live_round {
 
 struct live_stream {
 	struct database *database;
+	struct tail_source *source; /* not ordered: asked before the stream is; NULL: none */
 	bool is_ordered;
 	struct mark mark; /* where it is, of a stream that is not ordered */
 	/* inside: */

@@ -1,4 +1,4 @@
-/* What is watched, by whom, and telling them.
+/* Topics: which lists are watched by which watchers, and delivery of their events.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "process/live/live_internal.h"
 
@@ -10,7 +10,8 @@ static void add_part(struct buf *b, struct slice s)
 	buf_put(b, s);
 }
 
-/* Nobody, and everybody where nobody in particular is asked for; operators; someone, with one login or another. */
+/* The caller as far as it matters for the list: anonymous (also where no rule asks who the caller is), an operator, or a
+ * subject with its session. */
 static struct caller caller_of(struct run *r, const struct access *access)
 {
 	const struct caller *c = &r->caller;

@@ -60,22 +60,16 @@ bool change_is_passed_over(struct run *r, const struct change *c)
 	return true;
 }
 
-bool change_read(struct run *r, struct slice iterator, int limit, struct change_page *out)
+bool change_make(struct run *r, const struct reply_record *records, size_t n, struct change_page *out)
 {
 	static const int events[] = {
 		[EVENT_INSERT] = ON_CREATED, [EVENT_MODIFY] = ON_UPDATED, [EVENT_REMOVE] = ON_DELETED
 	};
-	struct dyn_records found;
 
-	*out = (struct change_page){ 0 };
-	if (!dyn_read_records(r, iterator, limit, &found))
-		return false;
-	*out = (struct change_page){ .list = arena_array(r->arena, struct change, found.count),
-				     .count = found.count,
-				     .iterator = found.iterator,
-				     .trimmed = found.trimmed };
-	for (size_t i = 0; i < found.count; i++) {
-		const struct reply_record *in = &found.list[i];
+	out->list = arena_array(r->arena, struct change, n);
+	out->count = n;
+	for (size_t i = 0; i < n; i++) {
+		const struct reply_record *in = &records[i];
 
 		if (!in->sequence.n || in->sequence.n >= SPOT_ROOM)
 			return run_fail(r, PROBLEM_INTERNAL,
@@ -88,8 +82,21 @@ bool change_read(struct run *r, struct slice iterator, int limit, struct change_
 			.key = in->keys,
 			.old_image = in->old_image,
 			.new_image = in->new_image,
+			.record = in,
 		};
 		find_entity(r, &out->list[i]);
 	}
 	return true;
+}
+
+bool change_read(struct run *r, struct slice iterator, int limit, struct change_page *out)
+{
+	struct dyn_records found;
+
+	*out = (struct change_page){ 0 };
+	if (!dyn_read_records(r, iterator, limit, &found))
+		return false;
+	out->iterator = found.iterator;
+	out->trimmed = found.trimmed;
+	return change_make(r, found.list, found.count, out);
 }

@@ -14,6 +14,7 @@ struct change {
 	int64_t created_ms;
 	struct value key;                  /* of the table */
 	struct value old_image, new_image; /* stored; absent where there is none */
+	const struct reply_record *record; /* as the stream gave it: images with whatever a design does not see */
 	const struct entity *entity;       /* of the new image, else of the old one; NULL: no entity's */
 	struct slice unfit; /* why that image does not fit the entity (entity_fits()); empty: it fits. Such a change has no
 			     * effect: stations report it (change_is_passed_over()) and go on */
@@ -33,6 +34,8 @@ struct change_page {
 	bool trimmed;          /* the stream has forgotten the position; the page is empty */
 };
 
+/* Records as changes of the design: fills the list and the count. False: run->problem. */
+bool change_make(struct run *r, const struct reply_record *records, size_t n, struct change_page *out) MUST_CHECK;
 /* As dyn_read_records(). */
 bool change_read(struct run *r, struct slice iterator, int limit, struct change_page *out) MUST_CHECK;
 

@@ -196,15 +196,47 @@ static enum tail_found came_empty(struct tail *t, struct tail_cursor *c, uint64_
 	return c->ended ? TAIL_ENDED : TAIL_END;
 }
 
+/* S7. False: to be read from the stream. */
+static bool read_source(struct tail *t, struct tail_cursor *c, struct run *r, struct change_page *out,
+			enum tail_answer *answer)
+{
+	uint64_t latest = latest_of(t);
+	struct tail_ask ask = { slice_str(t->stream), slice_str(t->shard), spot_sequence(&c->at), latest != t->asked };
+	struct tail_page page = { 0 };
+
+	if (!t->source || (c->from_end && spot_is_empty(&c->at)))
+		return false;
+	*answer = t->source->read(t->source, r, &ask, &page);
+	if (*answer == TAIL_ANSWER_LATER)
+		t->next_us = clock_monotonic_us() + page.wait_ms * INT64_C(1000);
+	if (*answer != TAIL_ANSWER_PAGE)
+		return *answer == TAIL_ANSWER_LATER;
+	t->asked = latest;
+	if (!change_make(r, page.list, page.count, out)) {
+		r->problem = (struct problem){ 0 };
+		return false;
+	}
+	drop_repeated(c, out);
+	out->trimmed = page.trimmed;
+	c->ended = page.ended;
+	if (out->count)
+		c->iterator[0] = 0; /* it belongs to the place before them */
+	return true;
+}
+
 enum tail_found tail_read(struct tail *t, struct tail_cursor *c, struct run *r, struct change_page *out)
 {
 	uint64_t latest = latest_of(t);
 	enum tail_found look = tail_look(t, c);
+	enum tail_answer answer;
 
 	*out = (struct change_page){ 0 };
 	if (look != TAIL_FOUND)
 		return look;
-	if (!read_new(t, c, r, out)) {
+	if (read_source(t, c, r, out, &answer)) {
+		if (answer == TAIL_ANSWER_LATER)
+			return TAIL_LATER;
+	} else if (!read_new(t, c, r, out)) {
 		t->gone = r->problem.type == PROBLEM_NOT_FOUND;
 		tail_failed(t, "the stream cannot be read", r->problem.detail);
 		*out = (struct change_page){ 0 };

@@ -24,6 +24,9 @@
  *   S5  A shard without news while others have some is asked again after 4 ms, doubling to 100 ms, unless the tail is
  *       eager.
  *   S6  A shard is read after its parents (shards.h), so the changes of an item come in order.
+ *   S7  A tail with a source asks it first. What the source does not have is read from the stream, after cursor.at as
+ *       always: a source may fail at any page without a gap or a repetition. A cursor that knows only that it began at the
+ *       end has no position that another server understands: it reads from the stream until it has one.
  *
  * Memory: the changes live in the run's arena. If memory runs out there, control leaves tail_read(), and nothing has moved.
  * SPDX-License-Identifier: Apache-2.0 */
@@ -37,10 +40,30 @@
 #define TAIL_ITERATOR_ROOM 2560 /* DynamoDB's have 2048 at most */
 #define TAIL_PAGE_MOST     1000 /* changes */
 
+/* Another server that has read the shard already (relay/relay.h). */
+struct tail_ask {
+	struct slice stream, shard;
+	struct slice after; /* a sequence number; empty: from the oldest record on */
+	bool look;          /* something was written since the last time: worth looking for at once */
+};
+struct tail_page {
+	struct reply_record *list; /* the records after it, in order, without a gap */
+	size_t count;
+	bool ended;   /* nothing follows them */
+	bool trimmed; /* page.trimmed */
+	int wait_ms;  /* TAIL_ANSWER_LATER */
+};
+enum tail_answer { TAIL_ANSWER_PAGE, TAIL_ANSWER_LATER, TAIL_ANSWER_NONE /* read the stream */ };
+struct tail_source {
+	enum tail_answer (*read)(struct tail_source *s, struct run *r, const struct tail_ask *ask,
+				 struct tail_page *out);
+};
+
 struct tail {
 	struct database *database;
 	char *stream, *shard;
 	const _Atomic uint64_t *looks; /* rises when the consumer wants a look although no write is known; NULL: never */
+	struct tail_source *source;    /* S7; NULL: none. May change between two reads */
 	bool eager;                    /* S5 */
 	bool gone;                     /* the stream or the shard is */
 	/* inside: */
@@ -49,6 +72,7 @@ struct tail {
 	int empty;        /* empty reads in a row */
 	int64_t quiet_us; /* no look before */
 	int64_t poll_us;  /* from then on it looks although no write is known */
+	uint64_t asked;   /* latest_of() when the source was last asked */
 };
 
 /* zero: at the oldest record */

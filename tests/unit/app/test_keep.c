@@ -79,6 +79,27 @@ static void derived_attributes_and_keys_follow_counters(void **state)
 	app_fixture_close(&f);
 }
 
+static void the_source_of_several_copies_is_read_once(void **state)
+{
+	struct app_fixture f;
+	struct trace trace = { 0 };
+	struct write_result out;
+	struct run *r;
+	size_t reads = 0;
+
+	(void)state;
+	posts(&f);
+	r = app_fixture_run(&f, "a");
+	r->trace = &trace;
+	must(r, try_create(r, "Post", "p9", "{\"user\":\"ann\"}", &out), "Post");
+	for (const struct trace_call *c = trace.first; c && strcmp(c->operation, "TransactWriteItems") != 0; c = c->next)
+		reads += strcmp(c->operation, "GetItem") == 0;
+	assert_int_equal(reads, 1);
+	assert_text(out.full, "author", "Ann");
+	assert_text(out.full, "author_first", "Ann");
+	app_fixture_close(&f);
+}
+
 static void what_a_crash_left_undone_can_be_done_again(void **state)
 {
 	struct app_fixture f;
@@ -328,6 +349,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(derived_attributes_and_keys_follow_counters),
+		cmocka_unit_test(the_source_of_several_copies_is_read_once),
 		cmocka_unit_test(what_a_crash_left_undone_can_be_done_again),
 		cmocka_unit_test(what_depends_on_a_counter_is_known),
 		cmocka_unit_test(kept_copies_follow_their_source),

@@ -254,6 +254,57 @@ static void reads_are_counted_as_their_operations(void **state)
 	assert_has(buf_slice(&b), "thorpe_requests_total{operation=\"BatchGetItem\",outcome=\"ok\"} 1\n");
 }
 
+/* ---- changes ---- */
+
+#define RECORDS                                                                                                           \
+	"{\"Records\":[{\"eventName\":\"INSERT\",\"dynamodb\":{\"SequenceNumber\":\"1\",\"Keys\":{\"PK\":{\"S\":\"a\"}}," \
+	"\"NewImage\":{\"PK\":{\"S\":\"a\"},\"m\":%s}}}]}"
+
+static const char *records_with;
+
+static void answer_records(struct backend *b, struct arena *a, const char *operation, struct slice body,
+			   struct backend_reply *reply)
+{
+	(void)b;
+	(void)operation;
+	(void)body;
+	*reply = (struct backend_reply){ .status = 200, .body = json_parse(a, arena_printf(a, RECORDS, records_with)) };
+	assert_non_null(reply->body);
+}
+
+static struct reply read_changes(const char *with)
+{
+	struct backend b = { .call = answer_records };
+	struct request q = { .kind = REQUEST_RECORDS, .records = { .iterator = SLICE("i") } };
+	struct reply reply;
+
+	records_with = with;
+	request_by_document(&b, r->arena, &q, &reply);
+	return reply;
+}
+
+static void an_empty_map_is_read_though_dynamodb_local_leaves_out_its_type(void **state)
+{
+	static const char *const pairs[][2] = {
+		{ "{\"M\":{}}", "{}" },
+		{ "{\"M\":{\"x\":{\"M\":{}},\"y\":{\"S\":\"\"}}}", "{\"M\":{\"x\":{},\"y\":{\"S\":\"\"}}}" },
+		{ "{\"L\":[{\"M\":{}},{\"L\":[]}]}", "{\"L\":[{},{\"L\":[]}]}" },
+	};
+	struct reply is, should;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(pairs) / sizeof(*pairs); i++) {
+		should = read_changes(pairs[i][0]);
+		is = read_changes(pairs[i][1]);
+		assert_int_equal(is.status, 200);
+		assert_int_equal(is.count, 1);
+		assert_true(value_equal(is.records[0].new_image, should.records[0].new_image));
+	}
+	is = read_changes("{\"X\":1}");
+	assert_int_equal(is.status, 500);
+	assert_true(slice_is(is.error, "UnreadableReply"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -264,6 +315,8 @@ int main(void)
 		COUNTED(what_would_be_refused_is_refused_in_the_same_words),
 		COUNTED(a_table_that_is_not_there_is_an_error_of_the_database),
 		COUNTED(reads_are_counted_as_their_operations),
+		cmocka_unit_test_setup_teardown(an_empty_map_is_read_though_dynamodb_local_leaves_out_its_type, setup,
+						teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

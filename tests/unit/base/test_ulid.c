@@ -27,6 +27,22 @@ static void text_is_the_time_then_the_rest(void **state)
 	assert_memory_equal(text, "7ZZZZZZZZZZZZZZZZZZZZZZZZZ", ULID_LENGTH);
 }
 
+static void the_time_is_read_back(void **state)
+{
+	char text[ULID_LENGTH];
+	int64_t ms;
+
+	(void)state;
+	assert_true(ulid_new(1700000000123, text));
+	assert_true(ulid_ms(text, sizeof(text), &ms));
+	assert_int_equal(ms, 1700000000123);
+	assert_false(ulid_ms(text, sizeof(text) - 1, &ms));
+	text[3] = 'U'; /* no digit */
+	assert_false(ulid_ms(text, sizeof(text), &ms));
+	memset(text, 'Z', sizeof(text)); /* more than 48 bits */
+	assert_false(ulid_ms(text, sizeof(text), &ms));
+}
+
 static void those_of_one_millisecond_are_in_the_order_they_were_made_in(void **state)
 {
 	char before[ULID_LENGTH], now[ULID_LENGTH];
@@ -86,6 +102,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(text_is_the_time_then_the_rest),
+		cmocka_unit_test(the_time_is_read_back),
 		cmocka_unit_test(those_of_one_millisecond_are_in_the_order_they_were_made_in),
 		cmocka_unit_test(another_millisecond_begins_anew),
 		cmocka_unit_test(no_two_threads_make_the_same),

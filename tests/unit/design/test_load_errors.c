@@ -57,7 +57,7 @@ static void sequences_are_taken_from_and_nothing_else(void **state)
 		{ "      s: sequence\n      m: string, «next of Thing(owner).s»\n", "wrong-clause", "for integers only" },
 		{ "      «m»: sequence, required\n", "wrong-clause", "a sequence gets its value by itself" },
 		{ "      s: sequence\n      «m»: integer, next of Thing(owner).s, default 3\n", "wrong-clause",
-		  "what is taken from a sequence gets its value by itself" },
+		  "a number taken from a sequence gets its value by itself" },
 		{ "      s: sequence\n    actions: {go: {add: {«s»: 1}}}\n", "wrong-type", "no number that can be added to" },
 		{ "      s: sequence\n    actions: {go: {set: {«s»: 1}}}\n", "wrong-type", "moves only when a number is taken" },
 		{ "      s: sequence\n      m: integer, next of Thing(owner).s\n    actions: {go: {set: {«m»: 1}}}\n", "wrong-type",
@@ -186,7 +186,7 @@ static void the_parts_of_an_entity_are_checked(void **state)
 		{ "    allow: {read: «caller may 'x'»}\n", "missing-word", "permissions" },
 		{ "    allow: {read: «exists Thng(id)»}\n", "unknown-entity", "Thing" },
 		{ "    allow: {read: «User(owner).nam» = 'x'}\n", "unknown-attribute", "name" },
-		{ "    allow:\n      read: anyone\n      «update, read»: nobody\n", "duplicate-key", "'read' stands here twice" },
+		{ "    allow:\n      read: anyone\n      «update, read»: nobody\n", "duplicate-key", "'read' is here twice" },
 		{ "    actions: {«a b»: {set: {n: 1}}}\n", "bad-name", "an action" },
 		{ "    actions: {«go»: {when: n = 1}}\n", "missing-word", "changes something" },
 		{ "    actions: {go: {set: {«m»: 1}}}\n", "unknown-attribute", "attribute of Thing" },
@@ -211,7 +211,7 @@ static void the_parts_of_an_entity_are_checked(void **state)
 		{ "    internal: «[»]\n", "wrong-value", "true or false, not a list" },
 		{ "    patterns: {«made»: X}\n", "unknown-word", "verb" },
 		{ "    accept: «x»\n", "wrong-value", "rules and reasons" },
-		{ "    delete: {set: {n: 1}, «set»}\n", "duplicate-key", "'set' stands here twice" },
+		{ "    delete: {set: {n: 1}, «set»}\n", "duplicate-key", "'set' is here twice" },
 	};
 	/* clang-format on */
 

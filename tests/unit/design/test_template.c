@@ -44,7 +44,7 @@ static void says_what_is_wrong_and_where(void **state)
 			  "<name>, <variable.name> or <name:format>" },
 		{ "U#<a.>", "4:11+4 bad-template: this placeholder lacks a name | a placeholder is "
 			    "<name>, <variable.name> or <name:format>" },
-		{ "U#<a b>", "4:13+1 bad-template: this cannot stand in a placeholder's name | a "
+		{ "U#<a b>", "4:13+1 bad-template: this is not allowed in a placeholder's name | a "
 			     "placeholder is <name>, <variable.name> or <name:format>" },
 		{ "<a:dat>", "4:12+3 bad-template: there is no such format | did you mean date?" },
 		{ "<a:zzzzzz>", "4:12+6 bad-template: there is no such format | formats are date, "

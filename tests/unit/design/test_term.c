@@ -174,12 +174,12 @@ static void says_what_is_wrong_and_where(void **state)
 		{ "a != 1", "3:12+2 bad-term: this sign means nothing here: != | unequal is <>" },
 		{ "é && b", "3:12+2 bad-term: this sign means nothing here: && | write the word "
 			    "and" },
-		{ "a = \"x\"", "3:14+1 bad-term: this sign means nothing here: \" | texts stand in "
+		{ "a = \"x\"", "3:14+1 bad-term: this sign means nothing here: \" | put texts in "
 			       "single quotes" },
 		{ "a = 'x", "3:14+2 bad-term: this text has no end: 'x | close it with a single "
 			    "quote" },
 		{ "a = 12b", "3:14+3 bad-term: this is neither a number nor a name: 12b | names "
-			     "begin with a letter; texts stand in single quotes" },
+			     "begin with a letter; put texts in single quotes" },
 		{ "a = 1e999", "3:14+5 bad-term: this number cannot be stored | numbers have 38 "
 			       "digits and lie between 1E-130 and 1E+126" },
 		{ "a and", "3:15+1 bad-term: the term ends where a value is expected | " },

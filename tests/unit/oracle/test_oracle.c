@@ -92,7 +92,7 @@ static void counters_are_counted_again(void **s)
 	raw_set(&f, "SECTION#news", "SECTION", "weight", NULL);
 	ask_with(&f, &t, (struct oracle_options){ 0 });
 	assert_string_equal(t.text.p, "counter-differs USER#ann posts 3 2\ncounter-differs SECTION#news weight - 4\n");
-	assert_non_null(strstr(t.sentences.p, "User ann has posts = 3, and counted again it is 2"));
+	assert_non_null(strstr(t.sentences.p, "User ann has posts = 3, but the recount is 2"));
 	app_fixture_close(&f);
 }
 

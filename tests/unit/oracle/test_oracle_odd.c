@@ -184,7 +184,7 @@ static void an_item_lives_while_what_it_hangs_on_is_so(void **s)
 	ask_with(&f, &t, (struct oracle_options){ 0 });
 	assert_non_null(strstr(t.text.p, "outlived ROWS#ann - -\n"));
 	assert_non_null(
-		strstr(t.sentences.p, "Row ann/p1 is left over: it lives while its Post is there, and that is not\n"));
+		strstr(t.sentences.p, "Row ann/p1 is left over: it lives while its Post exists, which it does not\n"));
 	/* the stream says that the processor has not come to it yet */
 	ask_with(&f, &t, (struct oracle_options){ .stream = true });
 	assert_non_null(strstr(t.text.p, "pending outlived ROWS#ann - -\n"));

@@ -94,7 +94,7 @@ static inline void open_world(struct world *w, const char *design)
 {
 	app_fixture_open(&w->f, design);
 	w->f.app.clock = &clock_system;
-	w->live = live_new(&w->f.app);
+	w->live = live_new(&w->f.app, NULL);
 	assert_non_null(w->live);
 	target_init(&w->target);
 }

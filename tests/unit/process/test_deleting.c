@@ -220,9 +220,11 @@ static void first_create(struct world *w, struct run *r)
 
 static void first_sweep(struct world *w, struct run *r)
 {
+	int64_t next_ms;
+
 	other_delete(w);
 	r->now_ms += 60000;
-	may(r, deleting_sweep(r), PROBLEM_BUSY);
+	may(r, deleting_sweep(r, &next_ms), PROBLEM_BUSY);
 }
 
 /* ---- what must hold ---- */
@@ -958,6 +960,7 @@ static void a_marker_of_another_layout_stays_and_is_waited_for(void **state)
 	struct world w;
 	struct run *r;
 	struct value_member m[3];
+	int64_t next_ms;
 
 	(void)state;
 	world_open(&w, design);
@@ -973,7 +976,7 @@ static void a_marker_of_another_layout_stays_and_is_waited_for(void **state)
 			 DYN_DONE);
 	create_fails(&w.f, "!", "Group", "go", NULL, PROBLEM_BUSY, "still being removed");
 	created(&w.f, "!", "Group", "chess", NULL);
-	must(r, deleting_sweep(r), "sweep");
+	must(r, deleting_sweep(r, &next_ms), "sweep");
 	assert_int_equal(markers(&w), 1);
 	world_close(&w);
 }

@@ -1,0 +1,59 @@
+/* The marker of a table that has moved.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "app/db/moved.h"
+#include "app/app_internal.h"
+#include "app/db/beside.h"
+#include "base/log.h"
+
+/* A design that keeps nothing beside its table has no such table, which is no error to tell anyone of. */
+static bool find(struct run *r, struct value *item)
+{
+	struct request q = { .kind = REQUEST_GET,
+			     .get = { .table = beside_table(r),
+				      .key = beside_key(r, SLICE(MOVED_PK), SLICE(MOVED_SK)),
+				      .consistent = true } };
+	struct reply reply;
+
+	backend_execute(r->backend, r->arena, &q, &reply);
+	*item = reply.status == 200 ? reply.item : VALUE_ABSENT;
+	return reply.status == 200 || slice_is(reply.error, "ResourceNotFoundException");
+}
+
+static struct slice text(struct value item, const char *name)
+{
+	struct value v = value_get(item, slice_str(name));
+
+	return value_type(v) == VALUE_S ? value_bytes(v) : SLICE("another place");
+}
+
+void moved_look(struct run *r)
+{
+	struct value item;
+	bool now, was;
+
+	if (!find(r, &item))
+		return;
+	now = value_present(item);
+	was = atomic_exchange(&r->app->moved, now);
+	if (now && !was)
+		log_warn("%.*s: its table moves away: writes are refused here, reads go on", SLICE_ARG(r->design->name));
+	else if (was && !now)
+		log_info("%.*s: writes are taken again", SLICE_ARG(r->design->name));
+}
+
+bool moved_allows(struct run *r)
+{
+	struct value item;
+
+	if (!atomic_load_explicit(&r->app->moved, memory_order_relaxed))
+		return true;
+	if (!find(r, &item))
+		return run_busy(r);
+	if (!value_present(item))
+		return true; /* the next look will say so, too */
+	run_fail(r, PROBLEM_BUSY,
+		 "this table moves to %.*s, and writes are refused here: send them there once it is served",
+		 SLICE_ARG(text(item, "to")));
+	r->problem.retry_after = MOVED_RETRY_AFTER;
+	return false;
+}

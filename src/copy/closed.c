@@ -1,0 +1,72 @@
+/* Servers of the source refuse writes from the switch on: a marker in the table beside the design's, which they look for
+ * (app/db/moved.h). They notice within MOVED_LOOK_MS; the switch waits longer than that for quiet.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "app/db/moved.h"
+#include "base/clock.h"
+#include "base/timestamp.h"
+#include "copy/copy_internal.h"
+
+#define KEY "{\"PK\":{\"S\":\"" MOVED_PK "\"},\"SK\":{\"S\":\"" MOVED_SK "\"}"
+
+/* Which writers are stopped, and which are not. */
+static void say_closed(struct job *j)
+{
+	copy_job_say(j,
+		     "%.*s: servers of the design at %s refuse writes from now on (`thorpe copy --reopen` takes that back); "
+		     "%s",
+		     SLICE_ARG(j->table), j->o->from.name,
+		     j->o->from.is_amazon ? "programs that write to Amazon's table themselves cannot be told"
+					  : "programs that write to the table past them are not told");
+}
+
+bool copy_source_close(struct copier *c)
+{
+	struct job *j = c->job;
+	struct backend_reply r;
+	char now[TIME_TEXT_MAX];
+	struct buf b;
+
+	if (!j->o->design) {
+		copy_job_say(j, "%.*s: this copy cannot stop the writers at %s: make sure that they have stopped",
+			     SLICE_ARG(j->table), j->o->from.name);
+		return true;
+	}
+	b = copy_body(c, copy_beside(c));
+	buf_lit(&b, ",\"Item\":" KEY ",\"to\":{\"S\":");
+	json_string(&b, slice_str(j->o->to.name));
+	time_format(clock_now_ms(&clock_system), now);
+	buf_printf(&b, "},\"at\":{\"S\":\"%s\"},\"copy\":{\"S\":\"%s\"}}}", now, j->owner);
+	j->is_closed = copier_call(c, COPY_FROM, "PutItem", buf_slice(&b), &r);
+	if (j->is_closed)
+		say_closed(j);
+	else if (r.error.n)
+		copy_job_say(
+			j,
+			"%.*s: servers of the design at %s cannot be told to refuse writes (%.*s): make sure that there are no writers",
+			SLICE_ARG(j->table), j->o->from.name, SLICE_ARG(r.error));
+	return j->is_closed || r.error.n;
+}
+
+bool copy_source_open(struct copier *c, bool any)
+{
+	struct buf b = copy_body(c, copy_beside(c));
+	struct backend_reply r;
+
+	buf_lit(&b, ",\"Key\":" KEY "}");
+	if (!any)
+		buf_printf(&b,
+			   ",\"ConditionExpression\":\"#c = :c\",\"ExpressionAttributeNames\":{\"#c\":\"copy\"},"
+			   "\"ExpressionAttributeValues\":{\":c\":{\"S\":\"%s\"}}",
+			   c->job->owner);
+	buf_byte(&b, '}');
+	if (!copier_call(c, COPY_FROM, "DeleteItem", buf_slice(&b), &r)) {
+		if (slice_is(r.error, "ConditionalCheckFailedException")) /* another copy has closed it since */
+			return true;
+		if (!slice_is(r.error, "ResourceNotFoundException"))
+			return copier_refused(c, COPY_FROM, "DeleteItem", &r);
+	}
+	c->job->is_closed = false;
+	copy_job_say(c->job, "%.*s: servers of the design at %s take writes again", SLICE_ARG(c->job->table),
+		     c->job->o->from.name);
+	return true;
+}
