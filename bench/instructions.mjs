@@ -13,8 +13,7 @@
 // follow calls, those of libraries included.
 //
 // What RocksDB does varies by some per cent, since chance decides how its memtables are linked. So the second column is
-// compared: without what RocksDB does, and of functions those that our code calls. It is the same in every run, but for a
-// thousandth. Only figures of the same compiler and libraries are compared. BENCH_BUILD: the build to count.
+// compared: without what RocksDB does, which is the same in every run but for two thousandths. Only figures of the same compiler and libraries are compared. BENCH_BUILD: the build to count.
 // SPDX-License-Identifier: Apache-2.0
 import { existsSync, readFileSync, readdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { Agent, request } from 'node:http';
@@ -65,19 +64,11 @@ const api = (name) => (i) => {
 
 // ---------------------------------------------------------------- counting
 
-/** Of a dump: instructions, those without RocksDB's, functions called, those that our code calls. */
+/** Of a dump: instructions, those without RocksDB's, functions called. */
 function tally(text) {
-  let ours = false, calls = 0, called = 0;
-  for (const [, object, n] of text.matchAll(/^(?:ob=(.*)|calls=(\d+) .*)$/mg)) {
-    if (object !== undefined) ours = object === THORPE;
-    else {
-      calls += Number(n);
-      if (ours) called += Number(n);
-    }
-  }
+  const sum = (what) => [...text.matchAll(what)].reduce((n, [, one]) => n + Number(one), 0);
   const all = Number(/^totals: (\d+)/m.exec(text)?.[1] ?? 0);
-  const rocks = [...text.matchAll(/^cfn=rocksdb_.*\ncalls=.*\n\S+ (\d+)$/mg)].reduce((n, [, one]) => n + Number(one), 0);
-  return [all, all - rocks, calls, called];
+  return [all, all - sum(/^cfn=rocksdb_.*\ncalls=.*\n\S+ (\d+)$/mg), sum(/^calls=(\d+)/mg)];
 }
 
 // `collect`: functions at whose beginning and end counting goes on or off; of the threads that run the first of them. None:
@@ -101,7 +92,7 @@ async function startCounting(name, collect, args = []) {
     await pause(200);
     const texts = dumps().filter((file) => !before.has(file)).map((file) => readFileSync(join(SCRATCH, file), 'utf8')).filter(ran);
     dumps().forEach((file) => rmSync(join(SCRATCH, file)));
-    return texts.map(tally).reduce((x, y) => x.map((n, i) => n + y[i]), [0, 0, 0, 0]).map((n) => n / N);
+    return texts.map(tally).reduce((x, y) => x.map((n, i) => n + y[i]), [0, 0, 0]).map((n) => n / N);
   };
   const count = async (make) => {
     if (!instrumented) await control('--instr=on');
@@ -119,10 +110,10 @@ const wants = (names) => names.filter((name) => !chosen.length || chosen.include
 
 async function countEach(names, { server, count }, make, { suffix, whole } = {}) {
   for (const name of names) {
-    const [all, own, calls, called] = await count(make(name));
+    const [all, own, calls] = await count(make(name));
     const as = name + (suffix ?? '');
     results[as] = { all, own: whole ? undefined : own };
-    if (name === 'follow') results['follow, functions'] = { all: calls, own: called };
+    if (name === 'follow') results['follow, functions'] = { all: calls };
     say(`${as}: ${Math.round(all)}`);
   }
   await server.kill();

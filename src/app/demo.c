@@ -1,9 +1,10 @@
-/* Plays demo data through the application's own front door.
+/* Plays demo data: each step is a request to app_handle().
  * SPDX-License-Identifier: Apache-2.0 */
 #include <stdio.h>
 
 #include "app/demo.h"
 #include "base/log.h"
+#include "json/json.h"
 #include "base/timestamp.h"
 
 /* ---- times ---- */
@@ -96,17 +97,6 @@ bool demo_is_empty(struct app *app, struct backend *b, struct arena *a)
 
 /* ---- steps ---- */
 
-static enum app_method method_of(struct slice name)
-{
-	static const char *const names[] = { [APP_GET] = "GET", [APP_HEAD] = "HEAD",   [APP_POST] = "POST",
-					     [APP_PUT] = "PUT", [APP_PATCH] = "PATCH", [APP_DELETE] = "DELETE" };
-
-	for (int i = APP_GET; i < APP_OTHER; i++)
-		if (slice_is(name, names[i]))
-			return (enum app_method)i;
-	return APP_OTHER;
-}
-
 static struct slice text_of(const struct json *object, const char *name)
 {
 	const struct json *j = json_get(object, name);
@@ -135,22 +125,16 @@ static const char *read_step(struct app *app, struct arena *a, const struct json
 			     struct app_request *q)
 {
 	const struct json *body = json_get(step, "body"), *at = json_get(step, "at");
-	const char *mark;
 	struct buf b;
 
-	q->method = method_of(text_of(step, "method"));
-	q->path = text_of(step, "path");
+	q->method = app_method_parse(text_of(step, "method"));
+	app_request_target(q, text_of(step, "path"));
 	if (q->method == APP_OTHER)
 		return "method must be GET, POST, PUT, PATCH or DELETE";
 	if (!q->path.n || q->path.p[0] != '/')
 		return "path must begin with /";
 	if (at && (!json_is(at, JSON_STRING) || !demo_time(at->string, now_ms, &q->now_ms)))
-		return "at must be a timestamp, or such as \"-2 hours 10 minutes\"";
-	mark = memchr(q->path.p, '?', q->path.n);
-	if (mark) {
-		q->query = slice_make(mark + 1, q->path.n - (size_t)(mark + 1 - q->path.p));
-		q->path.n = (size_t)(mark - q->path.p);
-	}
+		return "at must be a timestamp, or an age such as \"-2 hours 10 minutes\"";
 	buf_init(&b, a);
 	if (body)
 		json_write(&b, body);
@@ -190,7 +174,7 @@ bool demo_play(struct app *app, struct backend *b, struct arena *a, struct slice
 	struct arena own;
 
 	if (!json_is(steps, JSON_ARRAY)) {
-		*why = file ? "demo data needs a list of \"steps\"" : "it is not JSON";
+		*why = file ? "demo data needs a list of \"steps\"" : "the file is not JSON";
 		return false;
 	}
 	report->accounts = text_of(file, "accounts");

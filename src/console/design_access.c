@@ -55,7 +55,7 @@ static void put_params(struct buf *b, const struct design *d, const struct acces
 
 	json_member_open(b, "params", '[');
 	for (size_t i = 0; i < x->param_count; i++)
-		put_param(b, x, x->params[i], route_param(b->arena, d, x, x->params[i]),
+		put_param(b, x, x->params[i], route_param(b->arena, d, x, x->param_at[i]),
 			  in_path(x, x->params[i]) || !is_optional(x, x->params[i]));
 	for (size_t i = 0; i < x->query_param_count; i++)
 		if (!is_among(x, x->query_params[i].name))

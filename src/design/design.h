@@ -212,8 +212,10 @@ struct login {
 	struct slice password;         /* hidden attribute of the entity itself holding the hash; or: */
 	const struct key_rule *secret; /* keys of a separate credentials item (PK, SK) */
 	size_t secret_count;
-	struct slice subject;         /* attribute that becomes the token's sub */
-	struct slice role;            /* attribute that holds the role; empty: none */
+	struct slice subject; /* attribute that becomes the token's sub */
+	struct slice role;    /* attribute that holds the role; empty: none */
+	const struct name *const *by_at;
+	const struct name *subject_at, *role_at;
 	const struct term *when;      /* a condition on the account; NULL: none */
 	const struct slice *patterns; /* ids */
 	size_t pattern_count;
@@ -250,9 +252,10 @@ struct entity {
 	struct login login;
 	struct slice version;  /* attribute that If-Match compares: updated_at or a version counter */
 	struct slice found_by; /* access pattern that completes the key when the identity does not; empty: none */
-	bool internal;         /* no routes of its own: written by companions and processors only */
-	bool may_expire;       /* its items can have the ttl attribute */
-	/* access pattern ids served by creating, updating, deleting and reading by key: "W-A17" */
+	const struct access *found_access; /* the same */
+	bool internal;                     /* no routes of its own: written by companions and processors only */
+	bool may_expire;                   /* its items can have the ttl attribute */
+	/* access pattern ids that creating, updating, deleting and reading by key serve: "W-A17" */
 	const struct slice *patterns[ALLOW_VERBS];
 	size_t pattern_count[ALLOW_VERBS];
 	struct accepted accepts;
@@ -264,6 +267,7 @@ enum where_op { WHERE_EQ, WHERE_BEGINS, WHERE_BETWEEN, WHERE_LT, WHERE_LE, WHERE
 
 struct where_rule {
 	struct slice attribute;
+	const struct name *at;
 	enum where_op op;
 	const struct template *value, *upper;
 	bool optional; /* left out when a parameter is not given: [from, to] windows */
@@ -273,6 +277,7 @@ struct where_rule {
 /* hydrate by BatchGetItem */
 struct then_rule {
 	struct slice entity;         /* whose items are fetched; empty: follow keys alone */
+	const struct entity *of;     /* the same */
 	const struct key_rule *keys; /* PK and SK from each row */
 	size_t key_count;
 	const struct term *keep; /* drop fetched items for which this does not hold */
@@ -291,9 +296,12 @@ struct access {
 	const struct attribute *query_params; /* further parameters in the query string */
 	size_t query_param_count;
 	enum access_kind kind;
-	struct slice entity;  /* what it returns; empty: worked out from the keys */
-	struct reference get; /* GET: by the entity's identity; or where[] with full keys */
-	struct slice index;   /* QUERY: empty: the table */
+	struct slice entity;             /* what it returns; empty: worked out from the keys */
+	const struct entity *of;         /* the same */
+	struct reference get;            /* GET: by the entity's identity; or where[] with full keys */
+	struct slice index;              /* QUERY: empty: the table */
+	const struct design_index *from; /* the same; NULL: the table */
+	const struct key_schema *key;    /* of the index or the table */
 	const struct where_rule *where;
 	size_t where_count;
 	const struct term *filter;
@@ -307,10 +315,12 @@ struct access {
 	struct then_rule then;
 	bool has_then;
 	/* merge: */
-	struct slice merge_pattern, merge_over; /* run merge_pattern for each row of merge_over */
-	const struct assignment *merge_with;    /* its parameters from the row */
+	struct slice merge_pattern, merge_over;      /* run merge_pattern for each row of merge_over */
+	const struct access *merge_run, *merge_rows; /* the same */
+	const struct assignment *merge_with;         /* its parameters from the row */
 	size_t merge_with_count;
 	struct slice merge_by; /* attribute the rows are ordered by */
+	const struct name *merge_by_at, *merge_else_at;
 	/* merge over a range of numbers: for n in 1..5 */
 	struct slice range_variable;
 	const struct name *range_at;
@@ -321,19 +331,23 @@ struct access {
 	int64_t merge_levels; /* down a tree: so many levels and the start itself; 0: rows alone */
 	/* walk: */
 	struct slice walk_param;
+	const struct name *walk_at;
 	int64_t walk_days, walk_times; /* one day back, 7 times */
 	/* rank: */
 	const struct term *rank;
 	int64_t rank_keep; /* 0: each page is ordered by itself */
 	bool operators_only;
 	const struct slice *without; /* attributes left out of the rows */
+	const struct name *const *without_at;
 	size_t without_count;
-	const struct slice *merge_of; /* merge: several patterns as one list, by merge_by, else merge_else */
+	const struct slice *merge_of;            /* merge: several patterns as one list, by merge_by, else merge_else */
+	const struct access *const *merge_parts; /* the same */
 	size_t merge_of_count;
 	struct slice merge_else;
 	struct slice tree_parent, tree_by; /* tree: rows nested under the one they name; empty: flat */
 	struct slice unite;                /* the union of this list attribute instead of the rows; empty: no */
-	const struct slice *actions;       /* of the rows, that can be done to all of them at once */
+	const struct name *tree_parent_at, *tree_by_at, *unite_at;
+	const struct slice *actions; /* of the rows, that can be done to all of them at once */
 	size_t action_count;
 	struct accepted accepts;
 };
@@ -391,6 +405,9 @@ struct callers {
 	size_t role_count;
 	/* permissions: Entity.attribute through pattern(with) by ref */
 	struct slice permissions_pattern, permissions_entity, permissions_attribute, permissions_ref;
+	const struct access *permissions_access; /* the same, in this order */
+	const struct entity *permissions_of;
+	const struct name *permissions_at, *permissions_ref_at;
 	const struct assignment *permissions_with;
 	size_t permissions_with_count;
 };
@@ -410,8 +427,10 @@ struct design {
 	size_t index_count;
 	enum stream_view stream;
 	struct slice ttl;
-	const struct name *ttl_at;           /* NULL: none */
-	const struct name *key_at[2];        /* of the table: hash, range; NULL: none */
+	const struct name *ttl_at;    /* NULL: none */
+	const struct name *key_at[2]; /* of the table: hash, range; NULL: none */
+	const struct name *caller_at,
+		*age_at; /* variables that the runtime has: `caller` in templates, `age` in a rank */
 	const struct name *const *key_names; /* of the table and its indexes, in this order, each once */
 	size_t key_name_count;
 	size_t name_count;         /* of attributes, keys, parameters and variables */

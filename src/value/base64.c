@@ -56,3 +56,37 @@ bool base64_decode(struct slice s, uint8_t *out, size_t *n)
 	*n += 3 - pad;
 	return true;
 }
+
+/* ---- base64url ---- */
+
+bool base64url_decode(struct arena *a, struct slice text, struct slice *out)
+{
+	size_t padded = (text.n + 3) / 4 * 4, n = 0;
+	char *standard = arena_alloc(a, padded);
+	uint8_t *bytes = arena_alloc(a, padded / 4 * 3);
+
+	if (text.n % 4 == 1)
+		return false;
+	for (size_t i = 0; i < text.n; i++) {
+		char c = text.p[i];
+
+		if (c == '+' || c == '/' || c == '=')
+			return false;
+		standard[i] = c == '-' ? '+' : c == '_' ? '/' : c;
+	}
+	memset(standard + text.n, '=', padded - text.n);
+	if (!base64_decode(slice_make(standard, padded), bytes, &n))
+		return false;
+	*out = slice_make(bytes, n);
+	return true;
+}
+
+void base64url_put(struct buf *b, struct slice s)
+{
+	size_t from = b->n, to = b->n;
+
+	buf_base64(b, s);
+	for (size_t i = from; i < b->n && b->p[i] != '='; i++, to++)
+		b->p[i] = b->p[i] == '+' ? '-' : b->p[i] == '/' ? '_' : b->p[i];
+	b->n = to;
+}

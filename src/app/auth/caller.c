@@ -1,13 +1,15 @@
-/* Who the caller is, from the Authorization header.
+/* The caller of a request, from its Authorization header.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <strings.h>
 #include "app/auth/caller_internal.h"
 #include "base/alloc.h"
+#include "base/clock.h"
 
-#define LEEWAY_S 60 /* by which clocks may differ */
+#define LEEWAY_S 60 /* that clocks may differ */
 #define BUSY_S   5
 
 /* ---- the state ---- */
+
 static struct jwks *new_jwks(const struct callers *c)
 {
 	static const char usual[] = "/.well-known/jwks.json";
@@ -60,12 +62,13 @@ void callers_free(struct callers_state *s)
 }
 
 /* ---- claims ---- */
+
 static bool refuse(struct run *r, const char *why)
 {
 	return run_fail(r, PROBLEM_UNAUTHENTICATED, "%s", why);
 }
 
-/* A claim by its name, or, where there is none so called, by a path: realm_access.roles. */
+/* A claim by its name, or, if there is none of that name, by a path: realm_access.roles. */
 static const struct json *claim(const struct json *claims, struct slice name)
 {
 	const struct json *found = json_get_slice(claims, name);
@@ -99,8 +102,8 @@ static bool check_times(struct run *r, const struct json *claims)
 	double now = (double)r->now_ms / 1000, at;
 
 	if (!seconds_claim(claims, "exp", &at))
-		return refuse(r, "the token does not say when it ends");
-	if (!(now < at + LEEWAY_S)) /* so that a NaN has expired, too */
+		return refuse(r, "the token has no expiry");
+	if (!(now < at + LEEWAY_S)) /* a NaN has expired, too */
 		return refuse(r, "the token has expired");
 	r->caller.expires_ms = at < 1e12 ? (int64_t)((at + LEEWAY_S) * 1000) : 0;
 	if (json_get(claims, "nbf") && (!seconds_claim(claims, "nbf", &at) || !(now >= at - LEEWAY_S)))
@@ -108,7 +111,7 @@ static bool check_times(struct run *r, const struct json *claims)
 	return true;
 }
 
-/* One string, or a list with it. */
+/* A string, or a list that contains it. */
 static bool is_for(const struct json *aud, struct slice who)
 {
 	if (json_is(aud, JSON_STRING))
@@ -119,7 +122,7 @@ static bool is_for(const struct json *aud, struct slice who)
 	return false;
 }
 
-/* Cognito's access tokens have no `aud`, and say whom they are for in client_id; so do API Gateway's authorizers read them. */
+/* Access tokens of Cognito have no `aud` but a client_id, which API Gateway's authorizers read as well. */
 static bool is_for_us(const struct callers *c, const struct json *claims)
 {
 	const struct json *aud = json_get(claims, "aud");
@@ -137,7 +140,7 @@ static bool is_gap(char c)
 	return c == ' ' || c == ',';
 }
 
-/* An array of strings, or one string with spaces or commas between them. */
+/* An array of strings, or one string of roles separated by spaces or commas. */
 static void read_roles(struct run *r, const struct json *j)
 {
 	struct caller *c = &r->caller;
@@ -163,6 +166,7 @@ static void read_roles(struct run *r, const struct json *j)
 }
 
 /* ---- tokens ---- */
+
 static bool read_own(struct run *r, const struct jwt *t)
 {
 	const struct callers_state *s = r->app->callers;
@@ -172,7 +176,7 @@ static bool read_own(struct run *r, const struct jwt *t)
 		return refuse(r, "the token was not signed here");
 	if (!slice_is(text_claim(t->claims, SLICE("iss")), CALLER_ISSUER) ||
 	    !is_for(json_get(t->claims, "aud"), s->design->name))
-		return refuse(r, "the token is meant for something else");
+		return refuse(r, "the token is meant for another audience");
 	if (!check_times(r, t->claims))
 		return false;
 	r->caller.subject = text_claim(t->claims, SLICE("sub"));
@@ -182,8 +186,8 @@ static bool read_own(struct run *r, const struct jwt *t)
 		return true;
 	r->caller.session.account = text_claim(t->claims, SLICE("acc"));
 	r->caller.session.stamp = text_claim(t->claims, SLICE("ses"));
-	if (!r->caller.session.account.n) /* as they were before sessions could end */
-		return refuse(r, "the token says nothing of its session: log in again");
+	if (!r->caller.session.account.n) /* tokens from before sessions could end */
+		return refuse(r, "the token has no session: log in again");
 	return caller_session_renew(r);
 }
 
@@ -199,9 +203,9 @@ static bool check_outside(struct run *r, const struct jwt *t, EVP_PKEY **signer)
 
 	switch (jwks_find(s->jwks, t->kid, t->alg, r->now_ms, &key)) {
 	case JWKS_FOUND: break;
-	case JWKS_UNKNOWN: return refuse(r, "the token was signed with a key that its issuer does not have");
+	case JWKS_UNKNOWN: return refuse(r, "the token was signed with a key that its issuer does not publish");
 	case JWKS_UNREACHABLE:
-		run_fail(r, PROBLEM_BUSY, "the keys of the issuer cannot be had at the moment");
+		run_fail(r, PROBLEM_BUSY, "the keys of the issuer cannot be fetched at the moment");
 		r->problem.retry_after = BUSY_S;
 		return false;
 	}
@@ -212,7 +216,7 @@ static bool check_outside(struct run *r, const struct jwt *t, EVP_PKEY **signer)
 	if (!slice_equal(text_claim(t->claims, SLICE("iss")), s->design->callers.issuer))
 		return refuse(r, "the token comes from another issuer");
 	if (!is_for_us(&s->design->callers, t->claims))
-		return refuse(r, "the token is meant for something else");
+		return refuse(r, "the token is meant for another audience");
 	return check_times(r, t->claims);
 }
 
@@ -243,7 +247,8 @@ static bool bearer(struct slice authorization, struct slice *token)
 }
 
 /* ---- tokens seen before ---- */
-/* The key may have been taken back, or given to someone else, since. */
+
+/* The issuer may have revoked the key since, or replaced it. */
 static bool is_still_signed(struct run *r, const struct known_token *t)
 {
 	EVP_PKEY *key = NULL;
@@ -256,7 +261,7 @@ static bool is_still_signed(struct run *r, const struct known_token *t)
 	return same;
 }
 
-/* *ok: whether it is still taken. */
+/* Whether the token is known; *ok: whether it is still valid. */
 static bool is_known(struct run *r, struct slice token, bool *ok)
 {
 	const struct known_token *t = known_find(r->app->callers->known, r->arena, token, r->now_ms);
@@ -304,7 +309,7 @@ bool caller_read(struct run *r, struct slice authorization)
 	if (!authorization.n)
 		return true;
 	if (!bearer(authorization, &token))
-		return refuse(r, "the Authorization header is not 'Bearer' and a token");
+		return refuse(r, "the Authorization header must be 'Bearer' and a token");
 	if (is_known(r, token, &ok))
 		return ok;
 	if (!jwt_parse(r->arena, token, &t))
@@ -314,9 +319,9 @@ bool caller_read(struct run *r, struct slice authorization)
 	else if (t.alg != JWT_OTHER && r->app->callers->jwks)
 		ok = read_outside(r, &t, &signer);
 	else
-		ok = refuse(r, "the token is signed in a way that is not accepted here");
+		ok = refuse(r, "the token is signed with an algorithm that is not accepted");
 	if (ok && !r->caller.subject.n && !r->caller.operator_)
-		ok = refuse(r, "the token does not say whose it is");
+		ok = refuse(r, "the token has no subject");
 	if (ok)
 		remember(r, token, &t, signer);
 	else
@@ -337,25 +342,8 @@ bool caller_may_block(struct app *app, struct slice authorization)
 	arena_init(&a);
 	ARENA_TRY(&a, {
 		blocks = jwt_parse_head(&a, token, &t) && t.alg != JWT_OTHER && t.alg != JWT_HS256 &&
-			 jwks_may_block(s->jwks, t.kid, t.alg, app_now_ms(app));
+			 jwks_may_block(s->jwks, t.kid, t.alg, clock_now_ms(app->clock));
 	}, { blocks = true; });
 	arena_release(&a);
 	return blocks;
-}
-
-/* ---- roles ---- */
-bool caller_has_role(const struct run *r, struct slice role)
-{
-	const struct caller *c = &r->caller;
-
-	if (c->operator_)
-		return true;
-	if (!c->subject.n)
-		return false;
-	if (slice_is(role, "user"))
-		return true;
-	for (size_t i = 0; i < c->role_count; i++)
-		if (slice_equal(c->roles[i], role))
-			return true;
-	return false;
 }

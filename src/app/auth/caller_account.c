@@ -1,32 +1,34 @@
-/* Finding an account by what its owner calls himself: the identity itself, a guard that leads to it, or an access pattern.
+/* Finding an account by the value of a login attribute: by its identity, by the companion that guards the attribute, or by
+ * an access pattern.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "app/auth/caller_internal.h"
 #include "app/db/dyn.h"
 #include "app/read/read.h"
 
-/* ---- through the companion that keeps the attribute unique ---- */
-static const struct key_rule *rule_for(const struct companion *c, struct slice attribute)
+/* ---- by the companion that keeps the attribute unique ---- */
+
+static const struct key_rule *rule_for(const struct companion *c, const struct name *attribute)
 {
-	for (size_t i = 0; i < c->rule_count; i++)
-		if (slice_equal(c->rules[i].attribute, attribute))
+	for (size_t i = 0; attribute && i < c->rule_count; i++)
+		if (c->rules[i].at == attribute)
 			return &c->rules[i];
 	return NULL;
 }
 
 /* The part of a rule's template that is this placeholder; -1: none. */
-static int part_of(const struct key_rule *rule, struct slice name)
+static int part_of(const struct key_rule *rule, const struct name *name)
 {
 	for (size_t i = 0; i < rule->template->part_count; i++) {
 		const struct template_part *p = &rule->template->parts[i];
 
-		if (p->name_count == 1 && p->format == FORMAT_PLAIN && slice_equal(p->names[0], name))
+		if (p->name_count == 1 && p->format == FORMAT_PLAIN && p->at == name)
 			return (int)i;
 	}
 	return -1;
 }
 
-/* What the companion's attributes say of the parameter; absent: nothing. */
-static struct value carried(struct run *r, const struct companion *c, struct value item, struct slice param)
+/* The value of the parameter in the companion's attributes; absent: none. */
+static struct value carried(struct run *r, const struct companion *c, struct value item, const struct name *param)
 {
 	for (size_t i = 0; i < c->rule_count; i++) {
 		const struct key_rule *rule = &c->rules[i];
@@ -45,35 +47,31 @@ static struct value carried(struct run *r, const struct companion *c, struct val
 	return VALUE_ABSENT;
 }
 
-static bool is_guard(const struct entity *e, const struct companion *c, struct slice attribute)
+static bool is_guard(const struct entity *e, const struct companion *c, const struct name *attribute)
 {
-	if (!slice_equal(c->unique, attribute) || c->each_variable.n)
+	if (!slice_equal(c->unique, attribute->text) || c->each_at)
 		return false;
 	for (size_t i = 0; i < e->param_count; i++) {
 		bool has = false;
 
 		for (size_t k = 0; k < c->rule_count && !has; k++)
-			has = part_of(&c->rules[k], e->params[i]) >= 0;
+			has = part_of(&c->rules[k], e->param_at[i]) >= 0;
 		if (!has)
 			return false;
 	}
 	return true;
 }
 
-/* The guard's key from the attribute alone; absent when it needs more. */
+/* The guard's key from the attribute alone; absent if it needs more. */
 static bool guard_key(struct run *r, const struct companion *c, struct scope *s, struct value *out)
 {
-	const struct key_schema *k = &r->design->key;
 	struct value_member members[2];
 	size_t n = 0;
 
 	*out = VALUE_ABSENT;
-	for (int side = 0; side < 2; side++) {
-		const struct key_rule *rule;
+	for (size_t i = 0; i < 2 && r->design->key_at[i]; i++) {
+		const struct key_rule *rule = rule_for(c, r->design->key_at[i]);
 
-		if (side && !k->range_count)
-			continue;
-		rule = rule_for(c, side ? k->range[0].name : k->hash[0].name);
 		if (!rule)
 			return true;
 		members[n].name = rule->attribute;
@@ -86,8 +84,8 @@ static bool guard_key(struct run *r, const struct companion *c, struct scope *s,
 	return true;
 }
 
-/* *tried: there is such a guard, so no other way need be looked for. */
-static bool by_guard(struct run *r, const struct entity *e, struct slice attribute, struct scope *s, bool *tried,
+/* *tried: there is such a guard, and its answer is final. */
+static bool by_guard(struct run *r, const struct entity *e, const struct name *attribute, struct scope *s, bool *tried,
 		     struct value *full)
 {
 	for (size_t i = 0; i < e->companion_count && !*tried; i++) {
@@ -107,17 +105,17 @@ static bool by_guard(struct run *r, const struct entity *e, struct slice attribu
 			return true;
 		args = arena_array(r->arena, struct value, e->param_count);
 		for (size_t p = 0; p < e->param_count; p++)
-			args[p] = carried(r, c, item, e->params[p]);
+			args[p] = carried(r, c, item, e->param_at[p]);
 		return entity_fetch(r, e, args, e->param_count, true, full);
 	}
 	return true;
 }
 
-/* ---- through an access pattern that asks for the attribute and nothing else ---- */
+/* ---- by an access pattern whose only parameter is the attribute ---- */
+
 struct search {
-	struct run *run;
 	const struct entity *entity;
-	struct slice attribute;
+	const struct name *attribute;
 	struct value value, found;
 	bool several;
 };
@@ -126,7 +124,7 @@ static bool take(void *ctx, const struct row *row, bool *stop)
 {
 	struct search *s = ctx;
 
-	if (row->entity != s->entity || !value_equal(value_get(row->full, s->attribute), s->value))
+	if (row->entity != s->entity || !value_equal(row_get(row, s->attribute), s->value))
 		return true;
 	s->several = value_present(s->found);
 	*stop = s->several;
@@ -134,7 +132,7 @@ static bool take(void *ctx, const struct row *row, bool *stop)
 	return true;
 }
 
-static const struct access *pattern_for(struct run *r, const struct entity *e, struct slice attribute)
+static const struct access *pattern_for(struct run *r, const struct entity *e, const struct name *attribute)
 {
 	const struct access *found = NULL;
 
@@ -142,19 +140,19 @@ static const struct access *pattern_for(struct run *r, const struct entity *e, s
 		const struct access *a = &r->design->accesses[i];
 
 		if ((a->kind == ACCESS_QUERY || a->kind == ACCESS_GET) && a->param_count == 1 &&
-		    slice_equal(a->params[0], attribute) && !a->query_param_count && !a->count_only &&
-		    !a->walk_param.n && !a->unite.n && !a->rank && read_entity(r->design, a) == e &&
+		    a->param_at[0] == attribute && !a->query_param_count && !a->count_only && !a->walk_param.n &&
+		    !a->unite.n && !a->rank && read_entity(r->design, a) == e &&
 		    (!found || (a->single && !found->single)))
 			found = a;
 	}
 	return found;
 }
 
-/* An index may be behind, or hold less of an item: the item itself is read again. */
-static bool by_pattern(struct run *r, const struct entity *e, struct slice attribute, struct scope *s,
+/* An index may lag, or contain only a part of the item: reads the item itself. */
+static bool by_pattern(struct run *r, const struct entity *e, const struct name *attribute, struct scope *s,
 		       struct value *full)
 {
-	struct search search = { .run = r, .entity = e, .attribute = attribute, .value = row_find(s->item, attribute) };
+	struct search search = { .entity = e, .attribute = attribute, .value = row_get(s->item, attribute) };
 	const struct access *a = pattern_for(r, e, attribute);
 
 	if (!a)
@@ -166,24 +164,24 @@ static bool by_pattern(struct run *r, const struct entity *e, struct slice attri
 	return entity_fetch(r, e, entity_identity(r, e, search.found), e->param_count, true, full);
 }
 
-bool caller_account(struct run *r, const struct entity *e, struct slice attribute, struct value value,
+bool caller_account(struct run *r, const struct entity *e, const struct name *attribute, struct value value,
 		    struct value *full)
 {
 	struct row given;
 	struct scope s = { .run = r, .item = &given };
-	bool tried = e->param_count == 1 && slice_equal(e->params[0], attribute);
+	bool tried = e->param_count == 1 && e->param_at[0] == attribute;
 
 	*full = VALUE_ABSENT;
 	row_init(&given, r->arena, NULL);
-	row_put(&given, attribute, value);
+	row_set(&given, attribute, value);
 	if (tried && !entity_fetch(r, e, &value, 1, true, full))
 		return false;
 	if (!tried && !by_guard(r, e, attribute, &s, &tried, full))
 		return false;
 	if (!tried && !by_pattern(r, e, attribute, &s, full))
 		return false;
-	/* The name may have passed to someone else between two reads. */
-	if (value_present(*full) && !value_equal(value_get(*full, attribute), value))
+	/* Another account may have got the name between two reads. */
+	if (value_present(*full) && !value_equal(value_get(*full, attribute->text), value))
 		*full = VALUE_ABSENT;
 	return true;
 }

@@ -1,16 +1,16 @@
-/* Failed logins where several servers have one table: counted for all of them, in the table beside the design's (beside.h).
+/* Failed logins where several servers share a table: counted together, in the table beside the design's (beside.h).
  *
  *   {PK: LOGIN#<hex of the digest>, SK: -, level: millionths, at: ms, turn, expires}
  *
- * The digests are keyed with the secret of the servers: no name and no address is in the table. The rules are those of throttle.h.
+ * The digests are keyed with the servers' secret: the table has no names and no addresses. The rules are those of throttle.h.
  *
  * Invariants
- *   A1  What an attempt is decided by is what it changes: all items in one transaction, each on the condition that its turn is the
- *       one that was read. Of a hundred attempts at once at ten servers no more are looked at than of a hundred at one.
- *   A2  Many who guess at one name, or from one address, are in each other's way. After some tries only the items of the pair and of
- *       its network are written, so that nobody is kept out by strangers; that the others were in the way says that they grow.
- *   A3  What has been decided is remembered in memory, too. When the table cannot be reached, it is gone on from there: everybody
- *       can log in, and no failure goes uncounted.
+ *   A1  An attempt changes the items that decide it: all in one transaction, each on the condition that its turn is the one
+ *       that was read. A hundred attempts at once get no further at ten servers than at one.
+ *   A2  Attempts at one name, or from one address, conflict with each other. After some tries only the items of the pair and
+ *       its network are written, so that strangers keep no one out. The other items grow all the same: the conflicts show it.
+ *   A3  Each decision is remembered in memory, too. A server that cannot reach the table continues from there: logins still
+ *       work, and every failure counts.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
 #include <openssl/hmac.h>
@@ -23,24 +23,19 @@
 #include "base/ulid.h"
 
 #define TRIES_ALL  6   /* with all items */
-#define TRIES      14  /* then without those that strangers write, too: A2 */
-#define LEVEL_ONE  1e6 /* what a failure is in an item */
-#define SLACK_S    60  /* by which servers' clocks may differ: so much longer items stay */
+#define TRIES      14  /* then without the items that strangers write, too: A2 */
+#define LEVEL_ONE  1e6 /* a failure in an item */
+#define SLACK_S    60  /* that servers' clocks may differ: items stay that much longer */
 #define CROWDED_MS 1000
 
 enum change { LOOK, FAILED, TAKEN_BACK, PASSED };
 
 struct shared {
-	struct run run; /* its own: trouble here is no problem of the request */
+	struct run run; /* its own: a failure here is no problem of the request */
 	struct throttle_keys keys;
 	struct value key[THROTTLE_KINDS], item[THROTTLE_KINDS]; /* as it was read; absent: none */
 	struct throttle_levels was, is;
 };
-
-static bool is_shared(const struct run *r)
-{
-	return r->app->database && r->app->database->is_remote;
-}
 
 /* ---- items ---- */
 
@@ -76,26 +71,14 @@ static bool init(struct shared *s, const struct run *r, const struct throttle_at
 	return true;
 }
 
-static int64_t number_of(struct value item, const char *name)
-{
-	struct value v = value_get(item, slice_str(name));
-	struct number n;
-	int64_t out;
-
-	if (value_type(v) != VALUE_N)
-		return 0;
-	n = value_number(v);
-	return number_to_i64(&n, &out) ? out : 0;
-}
-
 static bool load(struct shared *s)
 {
 	if (!beside_batch_get(&s->run, s->key, THROTTLE_KINDS, s->item))
 		return false;
 	s->was = (struct throttle_levels){ .has_address = s->keys.has_address };
 	for (size_t i = 0; i < THROTTLE_KINDS; i++) {
-		s->was.of[i].level = (double)number_of(s->item[i], "level") / LEVEL_ONE;
-		s->was.of[i].at_ms = number_of(s->item[i], "at");
+		s->was.of[i].level = (double)beside_number(s->item[i], "level") / LEVEL_ONE;
+		s->was.of[i].at_ms = beside_number(s->item[i], "at");
 	}
 	s->is = s->was;
 	return true;
@@ -158,7 +141,7 @@ static enum dyn_outcome write_changed(struct shared *s, bool all)
 	return dyn_write(&s->run, w, n, SLICE(""), refusals);
 }
 
-/* Longer from try to try, and of another length for each that tries. */
+/* Longer with each try, and of a random length. */
 static void pause_before(int try_, const struct shared *s)
 {
 	uint64_t chance = (uint64_t)clock_monotonic_us() * UINT64_C(0x9e3779b97f4a7c15) ^ (uintptr_t)s;
@@ -178,7 +161,7 @@ static void change(struct shared *s, enum change c)
 	}
 }
 
-/* *wait: milliseconds, LOOK and FAILED only; then nothing was changed. False: the table cannot be reached. */
+/* *wait: milliseconds (LOOK and FAILED only); if not 0, nothing was changed. False: the table cannot be reached. */
 static bool decide(struct shared *s, enum change c, int64_t *wait)
 {
 	*wait = 0;
@@ -201,7 +184,7 @@ static bool decide(struct shared *s, enum change c, int64_t *wait)
 		s->run.problem = (struct problem){ 0 };
 	}
 	s->is = s->was;
-	*wait = c == FAILED ? CROWDED_MS : 0; /* all of these are attempts at one name from one network */
+	*wait = c == FAILED ? CROWDED_MS : 0; /* all of them are attempts at one name from one network */
 	return true;
 }
 
@@ -210,12 +193,12 @@ static bool decide_for(struct run *r, const struct throttle_attempt *a, enum cha
 	struct shared s;
 
 	if (!init(&s, r, a))
-		return false; /* without a name: memory does not count it either */
+		return false; /* no name: not counted in memory either */
 	if (decide(&s, c, wait)) {
 		throttle_learn(r->app->callers->throttle, a, &s.is, r->now_ms); /* A3 */
 		return true;
 	}
-	log_warn("%.*s: failed logins are counted by this server alone for now: %.*s", SLICE_ARG(r->design->name),
+	log_warn("%.*s: for now this server counts failed logins alone: %.*s", SLICE_ARG(r->design->name),
 		 SLICE_ARG(s.run.problem.detail));
 	return false;
 }
@@ -226,7 +209,7 @@ int caller_attempt_wait(struct run *r, const struct throttle_attempt *a)
 {
 	int64_t wait;
 
-	if (is_shared(r) && decide_for(r, a, LOOK, &wait))
+	if (run_is_remote(r) && decide_for(r, a, LOOK, &wait))
 		return throttle_seconds(wait);
 	return throttle_wait(r->app->callers->throttle, a, r->now_ms);
 }
@@ -236,7 +219,7 @@ int caller_attempt_begin(struct run *r, struct throttle_attempt *a)
 	int64_t wait;
 
 	backend_settle(r->backend);
-	a->is_shared = is_shared(r) && decide_for(r, a, FAILED, &wait);
+	a->is_shared = run_is_remote(r) && decide_for(r, a, FAILED, &wait);
 	return a->is_shared ? throttle_seconds(wait) : throttle_begin(r->app->callers->throttle, a, r->now_ms);
 }
 

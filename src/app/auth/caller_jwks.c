@@ -1,7 +1,7 @@
-/* The keys of an outside issuer, kept and asked for again.
+/* The keys of an outside issuer, cached.
  *
- * Invariant: `fetching` is true while one thread, which holds no lock, is asking. Who needs what it will bring waits for it;
- * who finds a key that is merely old does not.
+ * Invariant: `fetching` is true while one thread, which does not hold the lock, fetches the keys. Threads without a key wait
+ * for it; threads with a key that is merely old do not.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <pthread.h>
 #include "app/auth/jwks.h"
@@ -22,7 +22,7 @@ struct jwks {
 	char *url;
 	pthread_mutex_t lock;
 	pthread_cond_t fetched;
-	struct key_set *set; /* NULL: never had any */
+	struct key_set *set; /* NULL: never fetched */
 	bool fetching, tried;
 	int64_t tried_ms, fetched_ms;
 };
@@ -40,7 +40,7 @@ static void set_read(struct key_set *s, struct arena *a, const struct json *keys
 		s->count += jwk_read(a, &keys->items[i], &s->keys[s->count]);
 }
 
-/* NULL: no such document, or no memory. */
+/* NULL: not a JWKS document, or out of memory. */
 static struct key_set *set_parse(struct slice text)
 {
 	struct key_set *volatile set = NULL;
@@ -89,6 +89,7 @@ void jwks_free(struct jwks *j)
 }
 
 /* ---- under the lock ---- */
+
 static const struct jwk *look(const struct jwks *j, struct slice kid, enum jwt_alg alg)
 {
 	const struct jwk *found = NULL;
@@ -100,7 +101,7 @@ static const struct jwk *look(const struct jwks *j, struct slice kid, enum jwt_a
 			continue;
 		if (kid.n)
 			return k;
-		if (found) /* no id, and more than one that it could be */
+		if (found) /* no id, and more than one candidate */
 			return NULL;
 		found = k;
 	}
@@ -122,8 +123,8 @@ static bool is_due(const struct jwks *j, bool found, int64_t now_ms)
 	return passed(j->tried_ms, now_ms, AGAIN_MS);
 }
 
-/* Lets go of the lock while it asks. */
-static void ask(struct jwks *j, int64_t now_ms)
+/* Releases the lock while it fetches. */
+static void fetch(struct jwks *j, int64_t now_ms)
 {
 	struct key_set *set = NULL;
 	char *text;
@@ -136,7 +137,7 @@ static void ask(struct jwks *j, int64_t now_ms)
 	if (text) {
 		set = set_parse(slice_make(text, n));
 		if (!set)
-			log_warn("what %s returned is no JWKS document", j->url);
+			log_warn("the answer of %s is not a JWKS document", j->url);
 		mem_free(text);
 	}
 	pthread_mutex_lock(&j->lock);
@@ -158,7 +159,7 @@ enum jwks_answer jwks_find(struct jwks *j, struct slice kid, enum jwt_alg alg, i
 	pthread_mutex_lock(&j->lock);
 	k = look(j, kid, alg);
 	if (!j->fetching && is_due(j, k != NULL, now_ms))
-		ask(j, now_ms);
+		fetch(j, now_ms);
 	else
 		while (!k && j->fetching)
 			pthread_cond_wait(&j->fetched, &j->lock);

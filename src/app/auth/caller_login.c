@@ -10,18 +10,19 @@
 
 #define TOKEN_SECONDS 3600
 #define NAME_MOST     1024
-/* What a password is compared with when there is no account: bcrypt of random bytes that nobody kept. */
+/* Stands in for the hash where there is no account: bcrypt of random bytes, since forgotten. */
 #define NO_HASH "$2b$10$ocIgd/53fLqLdMvHHAl8U.LM9SDqy2K4yoy1FvJhdB31/98Hi966e"
 
 struct attempt {
-	const struct entity *entity;     /* found, or NULL: any of those with a login */
-	struct slice by;                 /* the attribute; empty: any */
+	const struct entity *entity;     /* NULL: any entity with a login */
+	const struct name *by;           /* the attribute; NULL: any */
 	struct slice name, password;     /* as given */
 	struct throttle_attempt counted; /* whose failures are counted */
-	struct value account;            /* full; absent: none */
+	struct value account;            /* in full; absent: none */
 };
 
 /* ---- the body ---- */
+
 static bool text_member(const struct json *body, struct slice name, struct slice *out)
 {
 	const struct json *j = json_get_slice(body, name);
@@ -32,16 +33,15 @@ static bool text_member(const struct json *body, struct slice name, struct slice
 	return true;
 }
 
-/* The entity whose accounts can log in here; the first of several. */
-static const struct entity *first_login(struct run *r)
+const struct entity *caller_first_login(const struct design *d)
 {
-	for (size_t i = 0; i < r->design->entity_count; i++)
-		if (r->design->entities[i].login.present)
-			return &r->design->entities[i];
+	for (size_t i = 0; i < d->entity_count; i++)
+		if (d->entities[i].login.present)
+			return &d->entities[i];
 	return NULL;
 }
 
-/* The first name that is given; `name` stands for any. */
+/* The first login attribute in the body; `name` stands for any. */
 static bool read_name(struct run *r, const struct json *body, struct attempt *a)
 {
 	for (size_t i = 0; i < r->design->entity_count; i++) {
@@ -50,14 +50,14 @@ static bool read_name(struct run *r, const struct json *body, struct attempt *a)
 		for (size_t k = 0; e->login.present && k < e->login.by_count; k++)
 			if (text_member(body, e->login.by[k], &a->name)) {
 				a->entity = e;
-				a->by = e->login.by[k];
+				a->by = e->login.by_at[k];
 				return true;
 			}
 	}
 	return text_member(body, SLICE("name"), &a->name);
 }
 
-/* Lower case and trimmed, whatever the attribute is: ALICE's failures are alice's. */
+/* Trimmed and in lower case, whatever the attribute's type: ALICE's failures are alice's. */
 static struct slice counted_name(struct run *r, struct slice name)
 {
 	char *copy;
@@ -74,13 +74,13 @@ static struct slice counted_name(struct run *r, struct slice name)
 
 static bool read_attempt(struct run *r, const struct json *body, struct slice client, struct attempt *a)
 {
-	const struct entity *e = first_login(r);
+	const struct entity *e = caller_first_login(r->design);
 	bool ok = true;
 
 	if (!e)
 		return run_fail(r, PROBLEM_NOT_FOUND, "there are no accounts here");
 	if (r->design->callers.issuer.n)
-		return run_fail(r, PROBLEM_NOT_FOUND, "the accounts are those of an outside issuer");
+		return run_fail(r, PROBLEM_NOT_FOUND, "the accounts belong to an outside issuer");
 	if (!json_is(body, JSON_OBJECT))
 		return run_fail(r, PROBLEM_MALFORMED, "the body is not a JSON object");
 	if (!read_name(r, body, a))
@@ -94,7 +94,8 @@ static bool read_attempt(struct run *r, const struct json *body, struct slice cl
 }
 
 /* ---- waiting ---- */
-static bool tell_to_wait(struct run *r, int seconds)
+
+static bool may_go_on(struct run *r, int seconds)
 {
 	if (!seconds)
 		return true;
@@ -103,19 +104,20 @@ static bool tell_to_wait(struct run *r, int seconds)
 	return false;
 }
 
-/* Asked before it waits for a thread that hashes: who has to wait anyway takes no place there. */
+/* Checked before the request goes to a thread that hashes: an attempt that has to wait takes no place there. */
 static bool may_begin(struct run *r, struct attempt *a)
 {
 	if (r->no_hashing)
-		return tell_to_wait(r, caller_attempt_wait(r, &a->counted)) && run_may_hash(r);
-	return tell_to_wait(r, caller_attempt_begin(r, &a->counted));
+		return may_go_on(r, caller_attempt_wait(r, &a->counted)) && run_may_hash(r);
+	return may_go_on(r, caller_attempt_begin(r, &a->counted));
 }
 
 /* ---- the account ---- */
-/* A name that cannot be one, such as one with a '#', is unknown and not invalid. */
-static bool find_by(struct run *r, const struct entity *e, struct slice by, struct attempt *a)
+
+/* A name that no account can have, such as one with a '#', is unknown, not invalid. */
+static bool find_by(struct run *r, const struct entity *e, const struct name *by, struct attempt *a)
 {
-	struct value v = input_normal(r, entity_attribute(e, by), value_make_s(r->arena, a->name));
+	struct value v = input_normal(r, slots_attribute(e->slots, by), value_make_s(r->arena, a->name));
 
 	if (!value_bytes(v).n || caller_account(r, e, by, v, &a->account)) {
 		if (value_present(a->account))
@@ -140,7 +142,7 @@ static bool find(struct run *r, struct attempt *a)
 		const struct entity *e = &r->design->entities[i];
 
 		for (size_t k = 0; e->login.present && k < e->login.by_count && !value_present(a->account); k++)
-			if (!find_by(r, e, e->login.by[k], a))
+			if (!find_by(r, e, e->login.by_at[k], a))
 				return false;
 	}
 	return true;
@@ -160,6 +162,7 @@ static bool is_right(const struct attempt *a, struct value hash)
 }
 
 /* ---- the reply ---- */
+
 static bool reply_with(struct run *r, const struct attempt *a, struct buf *b)
 {
 	const struct caller *c = &r->caller;
@@ -172,16 +175,13 @@ static bool reply_with(struct run *r, const struct attempt *a, struct buf *b)
 				   .stamp = c->session.stamp };
 	struct slice token = caller_token(r->arena, r->design->name, r->app->callers->secret, &q);
 
-	buf_lit(b, "{\"token\":");
-	json_string(b, token);
-	buf_printf(b, ",\"token_type\":\"Bearer\",\"expires_in\":%d,\"subject\":", TOKEN_SECONDS);
-	json_string(b, c->subject);
-	buf_lit(b, ",\"roles\":[");
-	if (c->role_count)
-		json_string(b, c->roles[0]);
-	buf_lit(b, "],");
-	json_string(b, counted_name(r, a->entity->name));
-	buf_byte(b, ':');
+	json_open(b, '{');
+	json_member_string(b, "token", token);
+	json_member_word(b, "token_type", "Bearer");
+	json_member_int(b, "expires_in", TOKEN_SECONDS);
+	json_member_string(b, "subject", c->subject);
+	json_member_strings(b, "roles", c->roles, c->role_count);
+	json_name_string(b, counted_name(r, a->entity->name));
 	if (!output_item(r, a->entity, a->account, b))
 		return false;
 	buf_byte(b, '}');

@@ -6,16 +6,15 @@
 #include "app/auth/caller.h"
 #include "app/db/dyn.h"
 #include "app/entity/entity.h"
+#include "app/entity/input.h"
 #include "base/alloc.h"
 
-#define PASSWORD_LEAST    8
-#define PASSWORD_MOST     72 /* bcrypt looks at no more */
 #define COST              10
-#define COST_MOST         16 /* a hash that someone else wrote may ask for minutes of work */
+#define COST_MOST         16 /* a hash from elsewhere may ask for minutes of work */
 #define HASH_LENGTH       60
 #define DEFAULT_ATTRIBUTE "password_hash"
 
-/* bcrypt of a password that is a C string; `salt` is a setting or a whole hash. The memory is too much for a stack. */
+/* bcrypt of a C string; `salt` is a setting or a whole hash. The working memory is too large for a stack. */
 static bool hash(const char *password, const char *salt, char out[HASH_LENGTH + 1])
 {
 	struct crypt_data *data = mem_zalloc(sizeof(*data));
@@ -30,27 +29,18 @@ static bool hash(const char *password, const char *salt, char out[HASH_LENGTH + 
 	return ok;
 }
 
-bool caller_password_fits(struct run *r, struct slice password)
-{
-	if (password.n < PASSWORD_LEAST || password.n > PASSWORD_MOST)
-		return run_invalid(r, SLICE("password"), "%d to %d bytes", PASSWORD_LEAST, PASSWORD_MOST);
-	if (memchr(password.p, 0, password.n)) /* where bcrypt would stop reading */
-		return run_invalid(r, SLICE("password"), "without zero bytes");
-	return true;
-}
-
 bool caller_hash_password(struct run *r, struct slice password, struct value *out)
 {
 	char text[PASSWORD_MOST + 1] = "", salt[CRYPT_GENSALT_OUTPUT_SIZE], made[HASH_LENGTH + 1];
 	bool ok;
 
-	if (!caller_password_fits(r, password))
+	if (!input_password_fits(r, password))
 		return false;
 	memcpy(text, password.p, password.n);
 	ok = crypt_gensalt_rn("$2b$", COST, NULL, 0, salt, sizeof(salt)) && hash(text, salt, made);
 	OPENSSL_cleanse(text, sizeof(text));
 	if (!ok)
-		return run_fail(r, PROBLEM_INTERNAL, "a password could not be hashed");
+		return run_fail(r, PROBLEM_INTERNAL, "the password could not be hashed");
 	*out = value_make_s(r->arena, slice_make(made, HASH_LENGTH));
 	return true;
 }
@@ -78,7 +68,7 @@ bool caller_check_password(struct slice password, struct slice expected)
 	memcpy(known, expected.p, HASH_LENGTH);
 	if (whole && password.n)
 		memcpy(text, password.p, password.n);
-	/* Also for what cannot be right: it takes as long. */
+	/* Also for passwords that cannot be right, so that they take as long. */
 	equal = hash(text, known, made) && CRYPTO_memcmp(made, known, HASH_LENGTH) == 0;
 	OPENSSL_cleanse(text, sizeof(text));
 	return equal && whole;
@@ -113,7 +103,7 @@ bool caller_secret_place(struct run *r, const struct entity *e, const struct row
 		if (!scope_fill(&s, rule->template, true, &members[i].value))
 			return false;
 		if (!value_present(members[i].value))
-			return run_fail(r, PROBLEM_INTERNAL, "the %.*s has nothing for %.*s of its credentials",
+			return run_fail(r, PROBLEM_INTERNAL, "the %.*s has no value for %.*s of its credentials",
 					SLICE_ARG(e->name), SLICE_ARG(rule->attribute));
 	}
 	*key = dyn_key_of(r, value_make_map(r->arena, members, e->login.secret_count));

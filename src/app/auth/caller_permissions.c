@@ -1,10 +1,11 @@
-/* What the caller's groups permit: `caller may 'site:write'`.
+/* Permissions of the caller's groups: `caller may 'site:write'`.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "app/auth/caller.h"
 #include "app/read/read.h"
+#include "app/entity/upward.h"
 #include "app/entity/witness.h"
 
-/* a row, and the item that it leads to */
+/* a row of the pattern, and the item it leads to */
 struct permission_source {
 	const struct access *access;
 	struct row row;
@@ -15,7 +16,7 @@ struct permission_source {
 struct gathering {
 	struct run *run;
 	const struct access *access;
-	const struct entity *entity; /* that has the list */
+	const struct entity *entity; /* whose items have the list of permissions */
 	struct slice *list;
 	struct permission_source *sources;
 	size_t count, capacity;
@@ -36,22 +37,22 @@ static void add(struct gathering *g, struct slice permission, const struct row *
 	g->list[g->count++] = permission;
 }
 
-/* One row leads to one item whose list is added. */
+/* Adds the list of the item that a row leads to. */
 static bool add_row(void *ctx, const struct row *row, bool *stop)
 {
 	struct gathering *g = ctx;
 	const struct callers *c = &g->run->design->callers;
-	struct value ref = value_get(row->full, c->permissions_ref);
+	struct value ref = row_get(row, c->permissions_ref_at);
 	struct entity_look look;
 	struct value_iter it;
 
 	(void)stop;
 	if (!value_present(ref) ||
-	    (!row->entity && !entity_is_companion(g->run, row->full))) /* what fits nothing gives no rights */
+	    (!row->entity && !entity_is_companion(g->run, row->full))) /* a stranger gives no rights */
 		return true;
 	if (!entity_look(g->run, g->entity, &ref, 1, &look))
 		return false;
-	it = value_iter(value_get(look.item.full, c->permissions_attribute));
+	it = value_iter(look.item.entity ? row_get(&look.item, c->permissions_at) : VALUE_ABSENT);
 	while (value_next(&it)) {
 		if (it.type == VALUE_SS)
 			add(g, it.element, row, &look);
@@ -64,11 +65,11 @@ static bool add_row(void *ctx, const struct row *row, bool *stop)
 static bool gather(struct run *r)
 {
 	const struct callers *c = &r->design->callers;
-	const struct access *pattern = design_access(r->design, c->permissions_pattern);
-	struct gathering g = { .run = r, .access = pattern, .entity = design_entity(r->design, c->permissions_entity) };
+	const struct access *pattern = c->permissions_access;
+	struct gathering g = { .run = r, .access = pattern, .entity = c->permissions_of };
 	struct scope s = { .run = r };
 
-	/* Known from here on as none: a rule on the way that asks for a permission is told no instead of asking again. */
+	/* From here on none is known: a rule that asks for a permission on the way gets no, instead of starting again. */
 	r->caller.permissions_known = true;
 	g.list = arena_array(r->arena, struct slice, 0);
 	if (!pattern || !g.entity)
@@ -83,7 +84,7 @@ static bool gather(struct run *r)
 	return true;
 }
 
-/* A write that rests on the permission rests on the row and on the list: one that grants it is enough. */
+/* A write that depends on the permission depends on the row and the list that grant it. */
 static void note_source(struct run *r, const struct permission_source *from)
 {
 	const struct callers *c = &r->design->callers;

@@ -1,19 +1,20 @@
-/* The session of a login: as long as the account stands, has the password it was begun with, and is the same account.
+/* The session of a login. It lasts as long as the account exists, is the same account, and has the same password.
  *
- * The token carries the account's identity and a stamp: a keyed digest of the identity, the password's hash and the time the account
- * was created. A hash has a salt of its own, so a new password and a new account of the same name have another stamp. What was read is
- * good until the partition of the account or of its credentials is written to, whoever writes (backend.h: version).
+ * The token carries the account's identity and a stamp: a keyed digest of the identity, the password's hash and the time of
+ * the account's creation. A hash has its own salt, so a new password and a new account of the same name have another stamp.
+ * What was read stays valid until someone writes to the partition of the account or of its credentials (backend.h: version).
  *
  * Invariants
- *   C1  versions[] are asked for before what they stand for is read: a write in between makes them out of date, never too new.
- *   C2  Nothing is remembered that hangs on anything but those partitions: not where login.when looks at other items or at the time,
- *       the account is found by a pattern, or it expires.
+ *   C1  versions[] are read before the items they stand for: a write in between makes them too old, never too new.
+ *   C2  Nothing is remembered that depends on more than those partitions: not if login.when reads other items or the time, a
+ *       pattern finds the account, or the account expires.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <openssl/crypto.h>
 #include <openssl/hmac.h>
 #include "app/auth/caller_internal.h"
 #include "app/db/dyn.h"
 #include "app/entity/entity.h"
+#include "value/base64.h"
 
 #define STAMP_BYTES 12
 
@@ -24,10 +25,10 @@ static bool end_session(struct run *r)
 
 /* ---- which account ---- */
 
-/* The identity is mostly the subject, which the token has anyway. */
+/* The identity is mostly the subject, which the token has in any case. */
 static bool is_subject(const struct entity *e, struct value full)
 {
-	return e->param_count == 1 && slice_equal(e->params[0], e->login.subject) &&
+	return e->param_count == 1 && e->param_at[0] == e->login.subject_at &&
 	       value_type(value_get(full, e->login.subject)) == VALUE_S;
 }
 
@@ -54,7 +55,7 @@ static bool read_identity(struct run *r, struct slice text, struct value *out)
 	return bytes.n && value_is_valid(*out, 1) && value_type(*out) == VALUE_L;
 }
 
-/* NULL: it is none of this design's, as the design is now. */
+/* NULL: not an account of the design as it is now. */
 static const struct entity *read_account(struct run *r, const struct caller *c, struct value **args)
 {
 	struct slice text = c->session.account;
@@ -76,7 +77,7 @@ static const struct entity *read_account(struct run *r, const struct caller *c, 
 	return e;
 }
 
-/* ---- what it is worth ---- */
+/* ---- what it depends on ---- */
 
 static void look_outside(void *ctx, const struct term *t)
 {
@@ -170,15 +171,8 @@ static struct slice stamp_of(struct run *r, const struct entity *e, struct value
 static struct slice subject_of(struct run *r, const struct entity *e, struct value account)
 {
 	struct value subject = value_get(account, e->login.subject);
-	char text[NUMBER_TEXT_MAX];
-	struct number n;
 
-	if (value_type(subject) == VALUE_S)
-		return value_bytes(subject);
-	if (value_type(subject) != VALUE_N)
-		return SLICE("");
-	n = value_number(subject);
-	return arena_copy(r->arena, slice_make(text, number_format(&n, text)));
+	return value_type(subject) == VALUE_S || value_type(subject) == VALUE_N ? run_text(r, subject) : SLICE("");
 }
 
 static void take_role(struct run *r, const struct entity *e, struct value account)
@@ -206,7 +200,7 @@ bool caller_session_begin(struct run *r, const struct entity *e, struct value ac
 	return true;
 }
 
-/* Credentials in the account's own partition have its version. */
+/* Credentials in the account's own partition share its version. */
 static void join_partitions(struct run *r, struct caller_session *s)
 {
 	struct slice name = r->design->key.hash[0].name;
@@ -215,7 +209,7 @@ static void join_partitions(struct run *r, struct caller_session *s)
 		s->keys[1] = VALUE_ABSENT;
 }
 
-/* *e NULL: it has ended. */
+/* *e NULL: the session has ended. */
 static bool look(struct run *r, const struct caller *was, struct caller_session *s, const struct entity **e,
 		 struct value *account)
 {
@@ -252,7 +246,7 @@ bool caller_session_renew(struct run *r)
 	const struct entity *e = NULL;
 	struct value account = VALUE_ABSENT;
 
-	memset(&r->caller, 0, sizeof(r->caller)); /* login.when is asked as at the login: of nobody */
+	memset(&r->caller, 0, sizeof(r->caller)); /* login.when is evaluated as at the login: without a caller */
 	if (!look(r, &was, &s, &e, &account))
 		return false;
 	if (!e) {

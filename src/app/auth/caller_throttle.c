@@ -1,12 +1,12 @@
-/* Failed logins in memory: four tables of salted digests, each a number of places that a digest can be in. A place with level 0
- * is free.
+/* Failed logins in memory: four tables of salted digests. A digest has several places that it can be in; a place with
+ * level 0 is free.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <pthread.h>
 #include <sys/random.h>
 #include "app/auth/throttle_rules.h"
 #include "base/alloc.h"
 
-#define WAYS 8 /* places that one digest can be in */
+#define WAYS 8 /* places of one digest */
 
 struct entry {
 	uint8_t key[THROTTLE_KEY_BYTES];
@@ -76,7 +76,7 @@ static struct entry *look(struct throttle *t, enum throttle_kind kind, const str
 	return NULL;
 }
 
-/* Those of the pairs' table are compared as pairs: a network that failed often stays, too. */
+/* Entries of the pairs' table are compared as pairs: a network that failed often stays, too. */
 static struct entry *make_room(struct throttle *t, enum throttle_kind kind, const struct throttle_keys *k,
 			       int64_t now_ms)
 {
@@ -151,7 +151,9 @@ int throttle_begin(struct throttle *t, const struct throttle_attempt *a, int64_t
 	return throttle_seconds(wait);
 }
 
-void throttle_undo(struct throttle *t, const struct throttle_attempt *a, int64_t now_ms)
+/* Loads the levels of an attempt, has them changed, and stores them. */
+static void change(struct throttle *t, const struct throttle_attempt *a, int64_t now_ms,
+		   void (*fn)(struct throttle_levels *l, int64_t now_ms))
 {
 	struct throttle_levels l;
 	struct throttle_keys k;
@@ -160,23 +162,24 @@ void throttle_undo(struct throttle *t, const struct throttle_attempt *a, int64_t
 		return;
 	pthread_mutex_lock(&t->lock);
 	load(t, &k, &l);
-	throttle_levels_count(&l, -1, now_ms);
+	fn(&l, now_ms);
 	store(t, &k, &l, now_ms);
 	pthread_mutex_unlock(&t->lock);
 }
 
+static void take_back(struct throttle_levels *l, int64_t now_ms)
+{
+	throttle_levels_count(l, -1, now_ms);
+}
+
+void throttle_undo(struct throttle *t, const struct throttle_attempt *a, int64_t now_ms)
+{
+	change(t, a, now_ms, take_back);
+}
+
 void throttle_passed(struct throttle *t, const struct throttle_attempt *a, int64_t now_ms)
 {
-	struct throttle_levels l;
-	struct throttle_keys k;
-
-	if (!throttle_make_keys(t->salt, a, &k))
-		return;
-	pthread_mutex_lock(&t->lock);
-	load(t, &k, &l);
-	throttle_levels_pass(&l, now_ms);
-	store(t, &k, &l, now_ms);
-	pthread_mutex_unlock(&t->lock);
+	change(t, a, now_ms, throttle_levels_pass);
 }
 
 void throttle_learn(struct throttle *t, const struct throttle_attempt *a, const struct throttle_levels *l,

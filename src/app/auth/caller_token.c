@@ -3,14 +3,14 @@
 #include <openssl/hmac.h>
 #include "app/auth/caller_internal.h"
 
-/* A key for each design, so that a token of one is worth nothing to another. */
+/* Each design has its own key, so that a token of one is not valid for another. */
 bool caller_token_key(struct slice design, const uint8_t secret[CALLER_SECRET_BYTES], uint8_t out[JWT_KEY_BYTES])
 {
 	static const char purpose[] = "thorpe token";
 	uint8_t text[sizeof(purpose) + 256], made[EVP_MAX_MD_SIZE];
 	size_t n = design.n < 256 ? design.n : 256;
 
-	memcpy(text, purpose, sizeof(purpose)); /* its NUL divides it from the name */
+	memcpy(text, purpose, sizeof(purpose)); /* its NUL separates it from the name */
 	if (n)
 		memcpy(text + sizeof(purpose), design.p, n);
 	if (!HMAC(EVP_sha256(), secret, CALLER_SECRET_BYTES, text, sizeof(purpose) + n, made, NULL))
@@ -28,33 +28,22 @@ struct slice caller_token(struct arena *a, struct slice design, const uint8_t se
 	if (!caller_token_key(design, secret, key))
 		arena_out_of_memory(a);
 	buf_init(&b, a);
-	buf_lit(&b, "{\"iss\":\"" CALLER_ISSUER "\",\"aud\":");
-	json_string(&b, design);
-	if (q->subject.n) {
-		buf_lit(&b, ",\"sub\":");
-		json_string(&b, q->subject);
-	}
-	buf_lit(&b, ",\"roles\":[");
-	for (size_t i = 0; i < q->role_count; i++) {
-		if (i)
-			buf_byte(&b, ',');
-		json_string(&b, q->roles[i]);
-	}
-	buf_lit(&b, "]");
+	json_open(&b, '{');
+	json_member_word(&b, "iss", CALLER_ISSUER);
+	json_member_string(&b, "aud", design);
+	if (q->subject.n)
+		json_member_string(&b, "sub", q->subject);
+	json_member_strings(&b, "roles", q->roles, q->role_count);
 	if (q->operator_)
-		buf_lit(&b, ",\"operator\":true");
+		json_member_bool(&b, "operator", true);
 	if (q->account.n) {
-		buf_lit(&b, ",\"acc\":");
-		json_string(&b, q->account);
-		buf_lit(&b, ",\"ses\":");
-		json_string(&b, q->stamp);
+		json_member_string(&b, "acc", q->account);
+		json_member_string(&b, "ses", q->stamp);
 	} else {
-		buf_lit(&b, ",\"minted\":true");
+		json_member_bool(&b, "minted", true);
 	}
-	buf_lit(&b, ",\"iat\":");
-	buf_i64(&b, q->now_ms / 1000);
-	buf_lit(&b, ",\"exp\":");
-	buf_i64(&b, q->now_ms / 1000 + q->seconds);
-	buf_byte(&b, '}');
+	json_member_int(&b, "iat", q->now_ms / 1000);
+	json_member_int(&b, "exp", q->now_ms / 1000 + q->seconds);
+	json_close(&b, '}');
 	return jwt_make(a, buf_slice(&b), key);
 }

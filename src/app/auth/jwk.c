@@ -1,13 +1,14 @@
-/* One public key, from the JSON of a JWKS document.
+/* One public key, from a JWKS document.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <openssl/core_names.h>
 #include <openssl/err.h>
 #include <openssl/param_build.h>
 #include "app/auth/jwks.h"
 #include "base/alloc.h"
+#include "value/base64.h"
 
 #define RSA_LEAST_BITS 2048
-#define RSA_MOST_BITS  8192 /* verifying with a longer one would be work without end */
+#define RSA_MOST_BITS  8192 /* verifying with longer ones takes too long */
 
 static bool bytes_of(struct arena *a, const struct json *j, const char *name, struct slice *out)
 {
@@ -56,7 +57,7 @@ static EVP_PKEY *make_rsa(struct slice n, struct slice e)
 	return key;
 }
 
-/* The point as X9.62 has it: 4, x, y. One that is not on the curve is refused by OpenSSL. */
+/* The point in the form of X9.62: 4, x, y. OpenSSL refuses a point that is not on the curve. */
 static EVP_PKEY *make_ec(const char *group, const uint8_t *point, size_t n)
 {
 	OSSL_PARAM_BLD *build = OSSL_PARAM_BLD_new();
@@ -118,7 +119,7 @@ bool jwk_read(struct arena *a, const struct json *j, struct jwk *out)
 		return false;
 	ok = text_is(j, "kty", "RSA") ? read_rsa(a, j, out) : text_is(j, "kty", "EC") && read_ec(a, j, out);
 	ERR_clear_error();
-	if (ok && alg) { /* what the key says it is for must be something it can do */
+	if (ok && alg) { /* the key must be able to do what it says it is for */
 		ok = said != JWT_OTHER && jwk_is_for(out, said);
 		out->only = said;
 	}

@@ -1,4 +1,4 @@
-/* GET of a JWKS document: https, or http of this machine.
+/* GET of a JWKS document, by https, or by http from this machine.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <curl/curl.h>
 #include <pthread.h>
@@ -35,7 +35,7 @@ static bool is_loopback(const char *host)
 	       (!strncmp(host, "127.", 4) && strspn(host, "0123456789.") == strlen(host));
 }
 
-/* Keys that came over an open network in plain text could be anybody's. */
+/* Keys that came over a network in plain text could be forged. */
 static bool is_safe(const char *url)
 {
 	char *scheme = NULL, *host = NULL;
@@ -82,7 +82,7 @@ char *jwks_fetch(const char *url, size_t *n)
 
 	pthread_once(&once, start_curl);
 	if (!is_safe(url)) {
-		log_warn("keys are fetched by https, or from this machine, not from %s", url);
+		log_warn("keys are only fetched by https or from this machine, not from %s", url);
 		return NULL;
 	}
 	c = curl_easy_init();

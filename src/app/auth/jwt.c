@@ -1,4 +1,4 @@
-/* Tokens between text and claims, and their signatures.
+/* Tokens: from text to claims and back, and their signatures.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "app/auth/jwt.h"
 #include <openssl/crypto.h>
@@ -36,41 +36,9 @@ static const EVP_MD *jwt_digest(enum jwt_alg alg)
 	}
 }
 
-/* ---- base64url ---- */
-bool base64url_decode(struct arena *a, struct slice text, struct slice *out)
-{
-	size_t padded = (text.n + 3) / 4 * 4, n = 0;
-	char *standard = arena_alloc(a, padded);
-	uint8_t *bytes = arena_alloc(a, padded / 4 * 3);
+/* ---- parsing ---- */
 
-	if (text.n % 4 == 1)
-		return false;
-	for (size_t i = 0; i < text.n; i++) {
-		char c = text.p[i];
-
-		if (c == '+' || c == '/' || c == '=')
-			return false;
-		standard[i] = c == '-' ? '+' : c == '_' ? '/' : c;
-	}
-	memset(standard + text.n, '=', padded - text.n);
-	if (!base64_decode(slice_make(standard, padded), bytes, &n))
-		return false;
-	*out = slice_make(bytes, n);
-	return true;
-}
-
-void base64url_put(struct buf *b, struct slice s)
-{
-	size_t from = b->n, to = b->n;
-
-	buf_base64(b, s);
-	for (size_t i = from; i < b->n && b->p[i] != '='; i++, to++)
-		b->p[i] = b->p[i] == '+' ? '-' : b->p[i] == '/' ? '_' : b->p[i];
-	b->n = to;
-}
-
-/* ---- taking apart ---- */
-/* What stands before the next '.'; *rest is then what follows. False: there is none. */
+/* Cuts off the text before the next '.'; *rest is then the text after it. False: there is none. */
 static bool cut(struct slice *rest, struct slice *head)
 {
 	const char *dot = rest->n ? memchr(rest->p, '.', rest->n) : NULL;
@@ -127,6 +95,7 @@ bool jwt_parse(struct arena *a, struct slice token, struct jwt *out)
 }
 
 /* ---- signatures ---- */
+
 static bool hmac(struct slice text, const uint8_t key[JWT_KEY_BYTES], uint8_t out[EVP_MAX_MD_SIZE], unsigned *n)
 {
 	return HMAC(EVP_sha256(), key, JWT_KEY_BYTES, (const uint8_t *)text.p, text.n, out, n) != NULL;
@@ -141,7 +110,7 @@ bool jwt_fits_secret(const struct jwt *t, const uint8_t key[JWT_KEY_BYTES])
 	       CRYPTO_memcmp(made, t->signature.p, n) == 0;
 }
 
-/* Two numbers of a fixed size, as tokens have them, into what OpenSSL takes. 0: not a signature of this size. */
+/* From two numbers of a fixed size, as in tokens, to the form of OpenSSL. 0: not a signature of this size. */
 static size_t es_der(struct slice raw, size_t size, uint8_t out[ES_DER_MOST])
 {
 	ECDSA_SIG *sig = raw.n == 2 * size && size <= ES_MOST ? ECDSA_SIG_new() : NULL;
@@ -197,7 +166,7 @@ struct slice jwt_make(struct arena *a, struct slice claims, const uint8_t key[JW
 	buf_byte(&b, '.');
 	base64url_put(&b, claims);
 	if (!hmac(buf_slice(&b), key, signature, &n))
-		arena_out_of_memory(a); /* the one way in which it fails */
+		arena_out_of_memory(a); /* nothing else makes it fail */
 	buf_byte(&b, '.');
 	base64url_put(&b, slice_make(signature, n));
 	return buf_slice(&b);

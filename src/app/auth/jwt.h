@@ -1,4 +1,4 @@
-/* JSON Web Tokens: taken apart, verified, made. What their claims mean is caller.c's business.
+/* JSON Web Tokens: parsing, verifying, making. caller.c interprets their claims.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef THORPE_APP_AUTH_JWT_H
 #define THORPE_APP_AUTH_JWT_H
@@ -11,7 +11,7 @@
 
 enum jwt_alg { JWT_OTHER, JWT_HS256, JWT_RS256, JWT_RS384, JWT_RS512, JWT_ES256, JWT_ES384 };
 
-enum jwt_alg jwt_alg_parse(struct slice name); /* JWT_OTHER: none that is taken; `none` is one of those */
+enum jwt_alg jwt_alg_parse(struct slice name); /* JWT_OTHER: not accepted, as `none` is */
 
 struct jwt {
 	enum jwt_alg alg;
@@ -23,20 +23,15 @@ struct jwt {
 
 /* The header alone: alg and kid. */
 bool jwt_parse_head(struct arena *a, struct slice token, struct jwt *out);
-/* All of it. False: it is not a signed token, or its header asks for something that is not understood (`crit`). Nothing is
- * verified by that. */
+/* The whole token. False: not a signed token, or its header has an unknown requirement (`crit`). Verifies nothing. */
 bool jwt_parse(struct arena *a, struct slice token, struct jwt *out);
 
 /* Whether the token says HS256 and was signed with this key. */
 bool jwt_fits_secret(const struct jwt *t, const uint8_t key[JWT_KEY_BYTES]);
-/* Whether the token was signed with the private half of this key. The caller has seen to it that the key is one for t->alg. */
+/* Whether the token was signed with the private half of this key, which must be one for t->alg. */
 bool jwt_fits_key(const struct jwt *t, EVP_PKEY *key);
 
 /* A token with these claims, signed HS256. */
 struct slice jwt_make(struct arena *a, struct slice claims, const uint8_t key[JWT_KEY_BYTES]);
-
-/* Base64 with '-' and '_' and without padding. False: it is not. */
-void base64url_put(struct buf *b, struct slice bytes);
-bool base64url_decode(struct arena *a, struct slice text, struct slice *out);
 
 #endif

@@ -1,7 +1,7 @@
-/* A table of fixed size: one token for each place, the latest.
+/* A table of fixed size: each place has the latest token.
  *
- * Tokens are told apart by all their bytes, compared in a time that does not depend on them, and their places are chosen by a
- * hash that nobody outside can compute: timing tells nothing about the tokens of others.
+ * Tokens are compared by all their bytes, in a time that does not depend on them, and a hash that no client can compute
+ * chooses their places: timing says nothing about the tokens of others.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "app/auth/known.h"
 #include <openssl/crypto.h>
@@ -19,7 +19,7 @@
 
 /* one block: this, the caller, the texts */
 struct entry {
-	_Atomic uint32_t uses; /* the table's, and of each request that looks at it */
+	_Atomic uint32_t uses; /* by the table, and by each request that reads it */
 	size_t size;
 	struct slice token;
 	struct known_token known;
@@ -72,7 +72,7 @@ static size_t place_of(const struct known *k, struct slice token)
 	return XXH3_64bits_withSeed(token.p, token.n, k->seed) % PLACES;
 }
 
-/* As CRYPTO_memcmp(), eight bytes at a time: a token has some five hundred, and every request comes by here. */
+/* As CRYPTO_memcmp(), eight bytes at a time: a token has some five hundred, and every request has one. */
 static bool same_token(struct slice x, struct slice y)
 {
 	uint64_t a, b, differ = 0;
@@ -85,7 +85,7 @@ static bool same_token(struct slice x, struct slice y)
 		memcpy(&b, y.p + i, sizeof(b));
 		differ |= a ^ b;
 	}
-	memcpy(&a, x.p + x.n - sizeof(a), sizeof(a)); /* the rest, and some of what was compared before */
+	memcpy(&a, x.p + x.n - sizeof(a), sizeof(a)); /* the rest, overlapping bytes compared before */
 	memcpy(&b, y.p + y.n - sizeof(b), sizeof(b));
 	differ |= a ^ b;
 	return CRYPTO_memcmp(&differ, &(uint64_t){ 0 }, sizeof(differ)) == 0;

@@ -1,4 +1,4 @@
-/* Which attempts wait, and for how long: no memory of its own, no locks.
+/* Which attempts wait, and for how long. Stores nothing, locks nothing.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <arpa/inet.h>
 #include <openssl/evp.h>
@@ -15,7 +15,7 @@
 #define NAME_EVERY    (72 * SECOND)
 #define NETWORK_FIRST (60 * SECOND)
 
-/* How failures are forgotten: all at once when the last is that old, or one by one. */
+/* How failures are forgotten: all at once when the last one is that old, or one by one. */
 static const struct {
 	int64_t memory_ms, every_ms;
 } rules[THROTTLE_KINDS] = {
@@ -28,7 +28,7 @@ static const struct {
 
 /* ---- keys ---- */
 
-/* Both parts with their lengths, or "ab" + "c" would be "a" + "bc". */
+/* With the lengths of both parts, so that "ab" + "c" differs from "a" + "bc". */
 static bool digest(const uint8_t *salt, enum throttle_kind kind, struct slice name, struct slice place,
 		   uint8_t out[THROTTLE_KEY_BYTES])
 {
@@ -46,7 +46,7 @@ static bool digest(const uint8_t *salt, enum throttle_kind kind, struct slice na
 	return ok;
 }
 
-/* what an address counts as, and the network it is in */
+/* the client that an address counts as, and its network */
 struct place {
 	char text[64];
 	struct slice client, network;
@@ -125,7 +125,7 @@ static void add(struct throttle_levels *l, enum throttle_kind kind, double n, in
 	if (e->level <= 0 && n < 0)
 		return;
 	e->level = level + n > 0 ? level + n : 0;
-	if (n > 0 || rules[kind].every_ms) /* what is taken back does not make the wait longer */
+	if (n > 0 || rules[kind].every_ms) /* taking one back does not make the wait longer */
 		e->at_ms = now_ms;
 }
 

@@ -1,8 +1,8 @@
-/* The rules of throttle.h on the levels of one attempt, wherever those are kept.
+/* The rules of throttle.h for the levels of one attempt, wherever these are stored.
  *
  * Invariants
- *   T1  A level of 0 is none.
- *   T2  A level is a number of failures at `at_ms`, from where on it goes down by its kind's rule; 1 of a known pair.
+ *   T1  A level of 0 means no entry.
+ *   T2  A level is the number of failures at `at_ms`; after that it falls by the rule of its kind. A known pair has 1.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef THORPE_APP_AUTH_THROTTLE_RULES_H
 #define THORPE_APP_AUTH_THROTTLE_RULES_H
@@ -15,12 +15,12 @@
 
 enum throttle_kind { THROTTLE_PAIR, THROTTLE_NETWORK, THROTTLE_ADDRESS, THROTTLE_NAME, THROTTLE_KNOWN, THROTTLE_KINDS };
 
-/* Salted digests of what an attempt counts for. */
+/* Salted digests of all that an attempt counts for. */
 struct throttle_keys {
 	uint8_t of[THROTTLE_KINDS][THROTTLE_KEY_BYTES];
 	bool has_address;
 };
-/* False: nothing is counted: there is no name, or no digest can be made. */
+/* False: the attempt is not counted: it has no name, or a digest failed. */
 bool throttle_make_keys(const uint8_t salt[THROTTLE_SALT_BYTES], const struct throttle_attempt *a,
 			struct throttle_keys *k) MUST_CHECK;
 
@@ -33,21 +33,21 @@ struct throttle_levels {
 	bool has_address;
 };
 
-/* What is left of it now; a clock that was set back has not moved. */
+/* The level now; a clock that was set back has not moved. */
 double throttle_level_now(const struct throttle_level *l, enum throttle_kind kind, int64_t now_ms);
-/* When nothing is left of it. */
+/* When it falls to 0. */
 int64_t throttle_level_ends(const struct throttle_level *l, enum throttle_kind kind);
-/* Milliseconds until the next attempt is looked at. */
+/* Milliseconds until the next attempt is allowed. */
 int64_t throttle_levels_wait(const struct throttle_levels *l, int64_t now_ms);
-/* One failure more (1), or one that is taken back (-1). */
+/* One failure more (1), or one taken back (-1). */
 void throttle_levels_count(struct throttle_levels *l, double n, int64_t now_ms);
-/* It was right: takes its failure back, clears the pair, and makes it known. */
+/* A success: takes the failure back, clears the pair, and makes it known. */
 void throttle_levels_pass(struct throttle_levels *l, int64_t now_ms);
-/* Milliseconds as callers are told. */
+/* Milliseconds as the seconds of Retry-After. */
 int throttle_seconds(int64_t ms);
 
-/* ---- the levels in memory (caller_throttle.c), for what is decided elsewhere ---- */
-/* Remembers what was decided: it is gone on from here when it cannot be decided elsewhere any more. */
+/* ---- the levels in memory (caller_throttle.c), for decisions made elsewhere ---- */
+/* Remembers a decision, to continue from it when decisions can no longer be made elsewhere. */
 void throttle_learn(struct throttle *t, const struct throttle_attempt *a, const struct throttle_levels *l,
 		    int64_t now_ms);
 

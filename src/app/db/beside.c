@@ -59,3 +59,22 @@ bool beside_count(struct run *r, struct slice pk, int64_t *out)
 	} while (value_present(page.last));
 	return true;
 }
+
+int64_t beside_number(struct value item, const char *name)
+{
+	struct value v = value_get(item, slice_str(name));
+	struct number n;
+	int64_t out;
+
+	if (value_type(v) != VALUE_N)
+		return 0;
+	n = value_number(v);
+	return number_to_i64(&n, &out) ? out : 0;
+}
+
+struct slice beside_text(struct value item, const char *name)
+{
+	struct value v = value_get(item, slice_str(name));
+
+	return value_type(v) == VALUE_S ? value_bytes(v) : SLICE("");
+}

@@ -22,4 +22,8 @@ bool beside_query(struct run *r, struct slice pk, int limit, struct value start,
 /* How many of one PK there are. */
 bool beside_count(struct run *r, struct slice pk, int64_t *out) MUST_CHECK;
 
+/* A member of such an item; 0 or empty: none of this type. */
+int64_t beside_number(struct value item, const char *name);
+struct slice beside_text(struct value item, const char *name);
+
 #endif

@@ -3,7 +3,7 @@
 #include "app/db/lag.h"
 
 #include <pthread.h>
-#include "app/app_internal.h"
+#include "app/run/state.h"
 #include "app/db/late.h"
 #include "base/alloc.h"
 #include "base/clock.h"

@@ -7,13 +7,13 @@
 #ifndef THORPE_APP_DB_LATE_H
 #define THORPE_APP_DB_LATE_H
 
-#include "app/app_internal.h"
+#include "app/run/state.h"
 #include "app/run/run.h"
 
 /* Whether there are indexes that can be late. */
 static inline bool late_is_possible(const struct run *r)
 {
-	return r->app && r->app->database && r->app->database->is_remote;
+	return run_is_remote(r);
 }
 
 /* How long after a write all indexes show it. Grows and shrinks: asked when it is wanted, not kept. */

@@ -1,7 +1,7 @@
 /* The marker of a table that has moved.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "app/db/moved.h"
-#include "app/app_internal.h"
+#include "app/run/state.h"
 #include "app/db/beside.h"
 #include "base/log.h"
 

@@ -6,7 +6,7 @@
 #define THORPE_APP_DB_SHARED_SECRET_H
 
 #include "request/backend.h"
-#include "app/auth/caller.h"
+#include "app/run/run.h"
 #include "design/design.h"
 
 /* Makes it when there is none; of servers that start at the same moment all have the same. The table is there. False:

@@ -1,11 +1,11 @@
 /* From an identity to the item's key, and to the item.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "app/app_internal.h"
+#include "app/run/state.h"
 #include "app/db/dyn.h"
 #include "app/entity/entity_key.h"
 #include "app/db/guess.h"
 #include "app/entity/input.h"
-#include "app/read/read.h"
+#include "app/entity/upward.h"
 
 static bool is_nothing(struct value v)
 {
@@ -244,15 +244,12 @@ void entity_remember_place(struct run *r, const struct entity *e, const struct r
 
 static bool find_by(struct run *r, const struct entity *e, const struct row *identity, struct value *key)
 {
-	const struct access *access = design_access(r->design, e->found_by);
 	struct finding_by x = { .run = r, .entity = e, .identity = identity, .key = key };
 	struct scope s = { .run = r, .item = identity };
 
-	if (!access)
-		return run_fail(r, PROBLEM_INTERNAL, "There is no access pattern '%.*s'", SLICE_ARG(e->found_by));
 	if (places_of(r) && (!look_at_place(r, e, identity, key) || value_present(*key)))
 		return value_present(*key);
-	if (!read_each(access, &s, NULL, 0, visit_row, &x))
+	if (!read_each(e->found_access, &s, NULL, 0, visit_row, &x))
 		return false;
 	if (places_of(r) && value_present(*key))
 		guess_learn(places_of(r), name_of_place(r, e, identity), *key);

@@ -1,7 +1,6 @@
 /* Whether an item in the table is one that the design could have written.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "app/entity/entity_key.h"
-#include "app/write/write_plan.h"
 
 /* ---- types ---- */
 
@@ -117,7 +116,7 @@ struct slice entity_key_text(struct run *r, struct value key)
 	for (size_t i = 0; i < n; i++) {
 		if (i)
 			buf_lit(&b, ", ");
-		buf_put(&b, write_text(r, value_get(key, keys[i]->name)));
+		buf_put(&b, run_text(r, value_get(key, keys[i]->name)));
 	}
 	return buf_slice(&b);
 }

@@ -1,7 +1,6 @@
 /* The body of a write: each name and value against the entity's attributes, everything wrong told at once.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "app/entity/input.h"
-#include "app/auth/caller.h"
 #include "app/entity/scope.h"
 
 #define PROBLEMS_TOLD    50 /* further ones of the same body are not looked for */
@@ -178,6 +177,15 @@ bool input_required(struct run *r, const struct entity *e, const struct row *ful
 
 /* ---- all at once ---- */
 
+bool input_password_fits(struct run *r, struct slice password)
+{
+	if (password.n < PASSWORD_LEAST || password.n > PASSWORD_MOST)
+		return run_invalid(r, SLICE("password"), "%d to %d bytes", PASSWORD_LEAST, PASSWORD_MOST);
+	if (memchr(password.p, 0, password.n)) /* where bcrypt would stop reading */
+		return run_invalid(r, SLICE("password"), "without zero bytes");
+	return true;
+}
+
 void input_add_password(struct run *r, const struct entity *e, struct value password)
 {
 	if (!e->login.present || r->caller.operator_ || r->design->callers.issuer.n)
@@ -185,7 +193,7 @@ void input_add_password(struct run *r, const struct entity *e, struct value pass
 	if (value_type(password) != VALUE_S)
 		(void)run_invalid(r, SLICE("password"), "is required");
 	else
-		(void)!caller_password_fits(r, value_bytes(password));
+		(void)!input_password_fits(r, value_bytes(password));
 }
 
 /* Whether only the client can give it. */

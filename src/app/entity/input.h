@@ -39,6 +39,10 @@ void input_add_missing(struct run *r, const struct entity *e, const struct json 
 		       size_t n);
 /* The same of the password of a new account alone; `password`: absent if none was given. */
 void input_add_password(struct run *r, const struct entity *e, struct value password);
+/* Whether it can be a password: PASSWORD_LEAST to PASSWORD_MOST bytes, none of them zero. Else INVALID. */
+#define PASSWORD_LEAST 8
+#define PASSWORD_MOST  72 /* bcrypt ignores the rest */
+bool input_password_fits(struct run *r, struct slice password) MUST_CHECK;
 /* Whether the attribute is stored as a NULL where it is not given: `default null`. */
 bool input_default_is_null(const struct attribute *a);
 /* A value that the design makes (a default, `=`, `set`, `with`): a text or a list over its maximum is cut there, between

@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "app/entity/output.h"
 #include <xxhash.h>
-#include "app/app_internal.h"
+#include "app/run/state.h"
 #include "app/entity/entity.h"
 #include "app/entity/output_writer.h"
 #include "app/entity/packed.h"

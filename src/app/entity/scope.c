@@ -1,7 +1,7 @@
 /* What the names in a term stand for.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "app/entity/scope.h"
-#include "app/auth/caller.h"
+#include "app/entity/upward.h"
 #include "app/entity/entity.h"
 #include "app/entity/witness.h"
 
@@ -93,7 +93,7 @@ static bool scope_has_role(void *ctx, struct slice role)
 {
 	const struct scope *s = ctx;
 
-	return caller_has_role(s->run, role);
+	return run_has_role(s->run, role);
 }
 
 static bool scope_may(void *ctx, struct slice permission)

@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "app/entity/witness.h"
 #include "app/db/dyn.h"
-#include "app/read/read.h"
+#include "app/db/dyn.h"
 
 static struct witness *find(const struct witnesses *all, struct value key)
 {

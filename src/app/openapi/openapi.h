@@ -1,16 +1,16 @@
-/* The OpenAPI document while it is written; for the files openapi*.c only.
+/* The OpenAPI document while it is written. Only openapi*.c and the console's list of patterns include this.
  *
- * The routes come first and note which schemas, parameters and responses they speak of; then the components hold those and
- * no others.
+ * The paths come first. They record which schemas, parameters and responses they refer to; the components then
+ * contain exactly those.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef THORPE_APP_OPENAPI_OPENAPI_H
 #define THORPE_APP_OPENAPI_OPENAPI_H
 
-#include "app/app_internal.h"
-#include "app/rest/routes.h"
+#include "app/rest/app_exchange.h"
 #include "base/map.h"
+#include "json/json.h"
 
-/* Schemas of an entity, by what is put behind its name. */
+/* Schemas of an entity, by the suffix of their names. */
 #define OAS_SCHEMA_MAP(X)   \
 	X(ITEM, "")         \
 	X(CREATE, "Create") \
@@ -25,128 +25,94 @@ enum oas_schema {
 		OAS_SCHEMAS
 };
 
-/* Schemas that every design may need. */
-#define OAS_COMMON_MAP(X)      \
-	X(PROBLEM, "Problem")  \
-	X(ANY_ITEM, "AnyItem") \
-	X(COUNT, "Count")      \
-	X(COUNTS, "Counts")    \
-	X(CALLER, "Caller")
-enum oas_common {
-#define X(name, text) OAS_##name,
-	OAS_COMMON_MAP(X)
-#undef X
-		OAS_COMMONS
-};
+/* Schemas that do not depend on the design. */
+enum oas_common { OAS_PROBLEM, OAS_ANY_ITEM, OAS_COUNT, OAS_COUNTS, OAS_CALLER, OAS_COMMONS };
 
-/* Parameters that many operations take: component, where, name, description. */
-#define OAS_PARAMETER_MAP(X)                                                                                               \
-	X(IF_MATCH, "IfMatch", "header", "If-Match",                                                                       \
-	  "The ETag of a GET, or the value of the version attribute in quotes: 412 when the item is another by now.")      \
-	X(IF_NONE_MATCH, "IfNoneMatch", "header", "If-None-Match", "An ETag: 304 when nothing has changed.")               \
-	X(IDEMPOTENCY_KEY, "IdempotencyKey", "header", "Idempotency-Key",                                                  \
-	  "The same request with the same key, repeated within ten minutes, is answered as the first time and done once.") \
-	X(LIMIT, "Limit", "query", "limit", "The most items of a page.")                                                   \
-	X(AFTER, "After", "query", "after", "Where the page begins: `next` of the page before it.")
-enum oas_parameter {
-#define X(name, component, in, text, description) OAS_##name,
-	OAS_PARAMETER_MAP(X)
-#undef X
-		OAS_PARAMETERS
-};
+/* Parameters that many operations take. */
+enum oas_parameter { OAS_IF_MATCH, OAS_IF_NONE_MATCH, OAS_IDEMPOTENCY_KEY, OAS_LIMIT, OAS_AFTER, OAS_PARAMETERS };
+
+/* Responses that many operations give. */
+enum oas_problem { OAS_400, OAS_401, OAS_403, OAS_404, OAS_409, OAS_412, OAS_422, OAS_429, OAS_OTHER, OAS_PROBLEMS };
 
 #define OAS_BIT(x) (1u << (x))
 
 struct oas {
-	struct app *app;
 	const struct design *d;
 	const struct route_table *routes;
 	struct arena *a;
 	struct buf *b;
-	bool comma;               /* the next value or name needs one before it */
-	unsigned *used;           /* by entity: bits 1 << enum oas_schema */
-	unsigned commons;         /* bits 1 << enum oas_common */
-	unsigned parameters;      /* bits 1 << enum oas_parameter */
-	unsigned problems;        /* bits 1 << enum oas_problem */
+	unsigned *used;           /* by entity: bits of enum oas_schema */
+	unsigned commons;         /* bits of enum oas_common */
+	unsigned parameters;      /* bits of enum oas_parameter */
+	unsigned problems;        /* bits of enum oas_problem */
 	struct map operation_ids; /* in lower case */
 };
 
-/* ---- JSON (openapi_write.c) ---- */
-void oas_open(struct oas *o, char bracket);  /* '{' or '[' */
-void oas_close(struct oas *o, char bracket); /* '}' or ']' */
-void oas_name(struct oas *o, struct slice name);
-void oas_text(struct oas *o, struct slice s);
-void oas_value(struct oas *o, struct value v);
-void oas_printf(struct oas *o, const char *fmt, ...) __attribute__((format(printf, 2, 3))); /* a string */
-/* A name and … */
-void oas_object(struct oas *o, const char *name); /* '{' */
-void oas_list(struct oas *o, const char *name);   /* '[' */
-void oas_member(struct oas *o, const char *name, const char *text);
-void oas_member_slice(struct oas *o, const char *name, struct slice text);
+/* ---- JSON, besides json/json.h (openapi.c) ---- */
+/* A piece of the document as it stands here, with ' for ". It may open and close brackets; the comma before it is
+ * written when one is due. */
+void oas_put(struct oas *o, const char *json);
 void oas_member_number(struct oas *o, const char *name, double v);
-void oas_member_bool(struct oas *o, const char *name, bool v);
+void oas_member_printf(struct oas *o, const char *name, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 void oas_ref(struct oas *o, const char *kind, struct slice name); /* {"$ref": "#/components/<kind>/<name>"} */
 
 /* ---- values (openapi_type.c) ---- */
-/* The schema of a value, as an object; NULL: a string. */
+/* The schema of a value; `a` NULL: a string. */
 void oas_attribute(struct oas *o, const struct attribute *a);
-/* Its members alone. `nullable`: may be null, too. */
+/* The members of that schema. */
 void oas_value_schema(struct oas *o, const struct attribute *a, bool nullable);
 const char *oas_json_type(enum attr_type t);
-void oas_attribute_description(struct oas *o, const struct attribute *a); /* a member, where there is something to say */
+/* The member `description`; nothing where there is nothing to say. */
+void oas_attribute_description(struct oas *o, const struct attribute *a);
 
 /* ---- schemas (openapi_schema.c) ---- */
-/* {"$ref": …} to one, which will then be there. */
+/* A $ref, which also puts the schema into the components. */
 void oas_ref_entity(struct oas *o, const struct entity *e, enum oas_schema s);
 void oas_ref_common(struct oas *o, enum oas_common c);
-/* An object with these properties: of what an action's body may have. */
+/* The body of an action. */
 void oas_action_input(struct oas *o, const struct entity *e, const struct action *action);
-/* {"type": "object", "properties": {"items": {"type": "array", "items": */
+/* The object around a list: up to the schema of its items, and from there on. */
 void oas_begin_items(struct oas *o);
-void oas_end_items(struct oas *o, bool pages); /* and `next` */
-/* Whether PUT needs other attributes in its body than POST does. */
+void oas_end_items(struct oas *o, bool pages); /* pages: with `next` */
+/* Whether the body of a PUT requires other attributes than that of a POST. */
 bool oas_put_differs(const struct entity *e);
 void oas_schemas(struct oas *o);
 
-/* ---- what all operations share (openapi_common.c) ---- */
-enum oas_problem { OAS_400, OAS_401, OAS_403, OAS_404, OAS_409, OAS_412, OAS_422, OAS_429, OAS_OTHER, OAS_PROBLEMS };
-/* Members of `responses`. */
-void oas_problems(struct oas *o, unsigned problems);
-void oas_parameter(struct oas *o, enum oas_parameter p);
+/* ---- shared by all operations (openapi_common.c) ---- */
+void oas_problems(struct oas *o, unsigned problems);     /* members of `responses` */
+void oas_parameters(struct oas *o, unsigned parameters); /* elements of `parameters` */
+struct slice oas_common_name(enum oas_common c);
 void oas_common_schema(struct oas *o, enum oas_common c);
 void oas_components(struct oas *o);
-/* Begins a response: {"description": …, "headers": …, "content": {"application/json": {"schema": — which is to follow, then
- * oas_end_content(). */
+/* A response, up to the schema of its body; oas_end_content() closes it. */
 enum oas_header { OAS_ETAG = 1, OAS_LOCATION = 2, OAS_CACHE_CONTROL = 4 };
 void oas_begin_content(struct oas *o, const char *status, const char *description, unsigned headers);
 void oas_end_content(struct oas *o);
 void oas_no_content(struct oas *o, const char *status, const char *description);
-void oas_begin_body(struct oas *o, bool required); /* requestBody, up to the schema */
+/* The request's body, up to its schema; oas_end_content() closes it. */
+void oas_begin_body(struct oas *o, bool required);
 
 /* ---- operations (openapi_operation.c, openapi_access.c, openapi_service.c) ---- */
-/* The object of one operation. */
 void oas_operation(struct oas *o, const struct route *r);
 void oas_access(struct oas *o, const struct access *c);
-/* Whether a pattern gives a list in pages. */
+void oas_service(struct oas *o, const struct route *r); /* an operation that every design has */
+/* Whether a pattern returns a list in pages. */
 bool oas_pages(const struct access *c);
-/* Whether a parameter of its query string must be given. */
+/* Whether a parameter of the query string is required. */
 bool oas_is_needed(const struct access *c, const struct attribute *a);
-void oas_service(struct oas *o, const struct route *r); /* what every design has */
-/* Members of an operation; oas_say_… put sentences, each with a space behind it, into a description. */
-void oas_tag(struct oas *o, struct slice tag);
+/* The beginning of an operation: its id (the verb and the words in camel case, made unique) and its tag. */
+void oas_begin_operation(struct oas *o, const char *verb, struct slice words, struct slice tag);
+/* Members of an operation. oas_say_…() append a sentence and a space to a description. */
 void oas_patterns(struct oas *o, const struct slice *ids, size_t n);
-void oas_say_rule(struct buf *b, const struct term *t);
+void oas_say_term(struct buf *b, const char *what, const struct term *t);
 void oas_say_patterns(struct buf *b, const struct slice *ids, size_t n);
 void oas_description(struct oas *o, struct buf *b);
-/* Of the words, in camel case behind the verb, and no other operation's. */
-void oas_operation_id(struct oas *o, const char *verb, struct slice words);
-void oas_summary(struct oas *o, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-/* Whether a term can hold for nobody who is not logged in. */
+/* Whether the term holds for no anonymous caller; of no term (operators alone): true. */
 bool oas_needs_login(const struct term *t);
 void oas_security(struct oas *o, bool needed);
-/* Whether anybody may, besides operators. */
+/* Whether the rule lets in anyone but operators. */
 bool oas_is_allowed(const struct term *t);
-/* Whether a PUT without If-Match can create one. */
+/* Whether a PUT without If-Match can create an item. */
 bool oas_put_creates(const struct entity *e);
 
 /* ---- paths (openapi_paths.c) ---- */

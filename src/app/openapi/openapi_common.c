@@ -1,282 +1,178 @@
-/* What the operations of every design share: schemas, parameters, responses, headers.
+/* Parts that the operations of all designs share: schemas, parameters, responses, headers.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "app/openapi/openapi.h"
 #include "app/read/read.h"
 
-/* ---- schemas of every design ---- */
-static void put_typed(struct oas *o, const char *name, const char *type, const char *description)
-{
-	oas_object(o, name);
-	oas_member(o, "type", type);
-	if (description)
-		oas_member(o, "description", description);
-	oas_close(o, '}');
-}
+/* ---- schemas ---- */
 
-static void put_problem(struct oas *o)
-{
-	oas_open(o, '{');
-	oas_member(o, "type", "object");
-	oas_member(o, "description", "RFC 9457.");
-	oas_list(o, "required");
-	oas_text(o, SLICE("type"));
-	oas_text(o, SLICE("title"));
-	oas_text(o, SLICE("status"));
-	oas_close(o, ']');
-	oas_object(o, "properties");
-	oas_object(o, "type");
-	oas_member(o, "type", "string");
-	oas_list(o, "enum");
-	for (enum problem_type t = PROBLEM_NONE + 1; t <= PROBLEM_BUSY; t++)
-		oas_printf(o, "urn:thorpe:%s", problem_name(t));
-	oas_close(o, ']');
-	oas_close(o, '}');
-	put_typed(o, "title", "string", NULL);
-	put_typed(o, "status", "integer", NULL);
-	put_typed(o, "detail", "string", "A sentence for people.");
-	put_typed(o, "attribute", "string", "Whose value is taken.");
-	oas_object(o, "outcome");
-	oas_member(o, "type", "string");
-	oas_member(o, "description", "Of a write that is answered with 503. Left out: nothing was done.");
-	oas_list(o, "enum");
-	oas_text(o, SLICE("unknown"));
-	oas_text(o, SLICE("done"));
-	oas_close(o, ']');
-	oas_close(o, '}');
-	oas_object(o, "errors");
-	oas_member(o, "type", "array");
-	oas_object(o, "items");
-	oas_member(o, "type", "object");
-	oas_object(o, "properties");
-	put_typed(o, "attribute", "string", NULL);
-	put_typed(o, "detail", "string", NULL);
-	oas_close(o, '}');
-	oas_close(o, '}');
-	oas_close(o, '}');
-	oas_close(o, '}');
-	oas_close(o, '}');
-}
+static const struct {
+	const char *name, *json;
+} schemas[OAS_COMMONS] = {
+	[OAS_PROBLEM] = { "Problem", "{'type':'object','description':'RFC 9457.',"
+				     "'required':['type','title','status'],"
+				     "'properties':{"
+				     "'title':{'type':'string'},"
+				     "'status':{'type':'integer'},"
+				     "'detail':{'type':'string','description':'A sentence for people.'},"
+				     "'attribute':{'type':'string','description':'The attribute whose value is taken.'},"
+				     "'outcome':{'type':'string','enum':['unknown','done'],'description':"
+				     "'Only in a 503 to a write. Left out: nothing was written.'},"
+				     "'errors':{'type':'array','items':{'type':'object','properties':{"
+				     "'attribute':{'type':'string'},'detail':{'type':'string'}}}},"
+				     "'type':{'type':'string','enum':[" },
+	[OAS_ANY_ITEM] = { "AnyItem",
+			   "{'type':'object','description':'An item of one of several entities, or a companion.',"
+			   "'properties':{'@type':{'type':'string','description':'The entity.'}},"
+			   "'additionalProperties':true}" },
+	[OAS_COUNT] = { "Count", "{'type':'object','required':['count'],'properties':{'count':{'type':'integer'}}}" },
+	[OAS_COUNTS] = { "Counts", "{'type':'object','required':['count','counts'],'properties':{"
+				   "'count':{'type':'integer','description':'The sum.'},"
+				   "'mean':{'type':['number','null']},"
+				   "'counts':{'type':'object','additionalProperties':{'type':'integer'}}}}" },
+	[OAS_CALLER] = { "Caller", "{'type':'object','required':['subject','roles'],'properties':{"
+				   "'subject':{'type':'string'},"
+				   "'roles':{'type':'array','items':{'type':'string'}},"
+				   "'operator':{'type':'boolean','description':'May do everything.'}}}" },
+};
 
-static void put_any_item(struct oas *o)
+struct slice oas_common_name(enum oas_common c)
 {
-	oas_open(o, '{');
-	oas_member(o, "type", "object");
-	oas_member(o, "description", "An item of one of several entities, or one that goes with an item.");
-	oas_object(o, "properties");
-	put_typed(o, "@type", "string", "The entity.");
-	oas_close(o, '}');
-	oas_member_bool(o, "additionalProperties", true);
-	oas_close(o, '}');
-}
-
-static void put_counts(struct oas *o, bool each)
-{
-	oas_open(o, '{');
-	oas_member(o, "type", "object");
-	oas_list(o, "required");
-	oas_text(o, SLICE("count"));
-	if (each)
-		oas_text(o, SLICE("counts"));
-	oas_close(o, ']');
-	oas_object(o, "properties");
-	put_typed(o, "count", "integer", each ? "Of all together." : NULL);
-	if (each) {
-		oas_object(o, "mean");
-		oas_list(o, "type");
-		oas_text(o, SLICE("number"));
-		oas_text(o, SLICE("null"));
-		oas_close(o, ']');
-		oas_close(o, '}');
-		oas_object(o, "counts");
-		oas_member(o, "type", "object");
-		put_typed(o, "additionalProperties", "integer", NULL);
-		oas_close(o, '}');
-	}
-	oas_close(o, '}');
-	oas_close(o, '}');
-}
-
-static void put_caller(struct oas *o)
-{
-	oas_open(o, '{');
-	oas_member(o, "type", "object");
-	oas_list(o, "required");
-	oas_text(o, SLICE("subject"));
-	oas_text(o, SLICE("roles"));
-	oas_close(o, ']');
-	oas_object(o, "properties");
-	put_typed(o, "subject", "string", NULL);
-	oas_object(o, "roles");
-	oas_member(o, "type", "array");
-	put_typed(o, "items", "string", NULL);
-	oas_close(o, '}');
-	put_typed(o, "operator", "boolean", "May everything.");
-	oas_close(o, '}');
-	oas_close(o, '}');
+	return slice_str(schemas[c].name);
 }
 
 void oas_common_schema(struct oas *o, enum oas_common c)
 {
-	switch (c) {
-	case OAS_PROBLEM: put_problem(o); break;
-	case OAS_ANY_ITEM: put_any_item(o); break;
-	case OAS_COUNT:
-	case OAS_COUNTS: put_counts(o, c == OAS_COUNTS); break;
-	case OAS_CALLER: put_caller(o); break;
-	case OAS_COMMONS: break;
-	}
+	oas_put(o, schemas[c].json);
+	if (c != OAS_PROBLEM)
+		return;
+	for (enum problem_type t = PROBLEM_NONE + 1; t <= PROBLEM_BUSY; t++)
+		json_string(o->b, arena_printf(o->a, "urn:thorpe:%s", problem_name(t)));
+	oas_put(o, "]}}}");
 }
 
 /* ---- parameters ---- */
+
+#define TEXT(x)  #x
+#define VALUE(x) TEXT(x)
+
 static const struct {
-	const char *component, *in, *name, *description;
-} parameters[] = {
-#define X(enum_name, component, in, text, description) { component, in, text, description },
-	OAS_PARAMETER_MAP(X)
-#undef X
+	const char *component, *json;
+} parameters[OAS_PARAMETERS] = {
+	[OAS_IF_MATCH] = { "IfMatch",
+			   "{'name':'If-Match','in':'header','description':'The ETag of a GET, or the value of the "
+			   "version attribute in quotes: 412 when the item has changed since.',"
+			   "'schema':{'type':'string'}}" },
+	[OAS_IF_NONE_MATCH] = { "IfNoneMatch", "{'name':'If-None-Match','in':'header','description':'An ETag: 304 when "
+					       "nothing has changed.','schema':{'type':'string'}}" },
+	[OAS_IDEMPOTENCY_KEY] = { "IdempotencyKey",
+				  "{'name':'Idempotency-Key','in':'header','description':'A request "
+				  "repeated with the same key within ten minutes gets the first answer "
+				  "and is carried out once.','schema':{'type':'string','maxLength':255}}" },
+	[OAS_LIMIT] = { "Limit", "{'name':'limit','in':'query','description':'The most items of a page.',"
+				 "'schema':{'type':'integer','minimum':1,'maximum':" VALUE(READ_MOST_LIMIT) "}}" },
+	[OAS_AFTER] = { "After", "{'name':'after','in':'query','description':'Where the page begins: `next` of the page "
+				 "before it.','schema':{'type':'string'}}" },
 };
 
-void oas_parameter(struct oas *o, enum oas_parameter p)
+void oas_parameters(struct oas *o, unsigned which)
 {
-	o->parameters |= 1u << p;
-	oas_ref(o, "parameters", slice_str(parameters[p].component));
-}
-
-static void put_parameter(struct oas *o, enum oas_parameter p)
-{
-	oas_object(o, parameters[p].component);
-	oas_member(o, "name", parameters[p].name);
-	oas_member(o, "in", parameters[p].in);
-	oas_member(o, "description", parameters[p].description);
-	oas_object(o, "schema");
-	oas_member(o, "type", p == OAS_LIMIT ? "integer" : "string");
-	if (p == OAS_LIMIT) {
-		oas_member_number(o, "minimum", 1);
-		oas_member_number(o, "maximum", READ_MOST_LIMIT);
-	}
-	if (p == OAS_IDEMPOTENCY_KEY)
-		oas_member_number(o, "maxLength", 255);
-	oas_close(o, '}');
-	oas_close(o, '}');
+	o->parameters |= which;
+	for (unsigned p = 0; p < OAS_PARAMETERS; p++)
+		if (which & OAS_BIT(p))
+			oas_ref(o, "parameters", slice_str(parameters[p].component));
 }
 
 /* ---- responses ---- */
+
 static const struct {
 	const char *status, *component, *description;
-} problems[] = {
+} problems[OAS_PROBLEMS] = {
 	[OAS_400] = { "400", "Malformed", "The request cannot be read" },
-	[OAS_401] = { "401", "Unauthenticated", "A token is needed, or not valid" },
+	[OAS_401] = { "401", "Unauthenticated", "The token is missing or not valid" },
 	[OAS_403] = { "403", "Forbidden", "You may not do this" },
-	[OAS_404] = { "404", "NotFound", "Not there, or not for you to see" },
-	[OAS_409] = { "409", "Conflict", "It is there already, the value is taken, or it is not in this state" },
+	[OAS_404] = { "404", "NotFound", "Not there, or not visible to you" },
+	[OAS_409] = { "409", "Conflict", "It exists already, the value is taken, or its state does not allow this" },
 	[OAS_412] = { "412", "Changed", "It has changed since you read it" },
 	[OAS_422] = { "422", "Invalid", "Some values are not valid" },
 	[OAS_429] = { "429", "TooManyAttempts", "Wait a moment" },
-	[OAS_OTHER] = { "default", "Failed", "Anything else that went wrong" },
+	[OAS_OTHER] = { "default", "Failed", "Any other failure" },
 };
 
 void oas_problems(struct oas *o, unsigned which)
 {
-	which |= 1u << OAS_OTHER;
+	which |= OAS_BIT(OAS_OTHER);
 	o->problems |= which;
 	for (unsigned i = 0; i < OAS_PROBLEMS; i++)
-		if (which & 1u << i) {
-			oas_name(o, slice_str(problems[i].status));
+		if (which & OAS_BIT(i)) {
+			json_name(o->b, problems[i].status);
 			oas_ref(o, "responses", slice_str(problems[i].component));
 		}
 }
 
-static void put_header(struct oas *o, const char *name, const char *description)
-{
-	oas_object(o, name);
-	oas_member(o, "description", description);
-	oas_object(o, "schema");
-	oas_member(o, "type", "string");
-	oas_close(o, '}');
-	oas_close(o, '}');
-}
-
 static void put_response(struct oas *o, enum oas_problem p)
 {
-	oas_object(o, problems[p].component);
-	oas_member(o, "description", problems[p].description);
-	if (p == OAS_429) {
-		oas_object(o, "headers");
-		put_header(o, "Retry-After", "Seconds.");
-		oas_close(o, '}');
-	}
-	oas_object(o, "content");
-	oas_object(o, "application/problem+json");
-	oas_name(o, SLICE("schema"));
+	json_member_open(o->b, problems[p].component, '{');
+	json_member_word(o->b, "description", problems[p].description);
+	if (p == OAS_429)
+		oas_put(o, "'headers':{'Retry-After':{'description':'Seconds.','schema':{'type':'string'}}}");
+	oas_put(o, "'content':{'application/problem+json':{'schema':");
 	oas_ref_common(o, OAS_PROBLEM);
-	oas_close(o, '}');
-	oas_close(o, '}');
-	oas_close(o, '}');
+	oas_put(o, "}}}");
 }
 
 void oas_begin_content(struct oas *o, const char *status, const char *description, unsigned headers)
 {
-	oas_object(o, status);
-	oas_member(o, "description", description);
+	json_member_open(o->b, status, '{');
+	json_member_word(o->b, "description", description);
 	if (headers) {
-		oas_object(o, "headers");
+		json_member_open(o->b, "headers", '{');
 		if (headers & OAS_ETAG)
-			put_header(o, "ETag", "For If-None-Match and If-Match.");
+			oas_put(o,
+				"'ETag':{'description':'For If-None-Match and If-Match.','schema':{'type':'string'}}");
 		if (headers & OAS_LOCATION)
-			put_header(o, "Location", "Where it is.");
+			oas_put(o, "'Location':{'description':'The address of the item.','schema':{'type':'string'}}");
 		if (headers & OAS_CACHE_CONTROL)
-			put_header(o, "Cache-Control", "How long it may be kept.");
-		oas_close(o, '}');
+			oas_put(o, "'Cache-Control':{'description':'How long the answer may be cached.',"
+				   "'schema':{'type':'string'}}");
+		json_close(o->b, '}');
 	}
-	oas_object(o, "content");
-	oas_object(o, "application/json");
-	oas_name(o, SLICE("schema"));
+	oas_put(o, "'content':{'application/json':{'schema':");
 }
 
 void oas_end_content(struct oas *o)
 {
-	oas_close(o, '}');
-	oas_close(o, '}');
-	oas_close(o, '}');
+	oas_put(o, "}}}");
 }
 
 void oas_no_content(struct oas *o, const char *status, const char *description)
 {
-	oas_object(o, status);
-	oas_member(o, "description", description);
-	oas_close(o, '}');
+	json_member_open(o->b, status, '{');
+	json_member_word(o->b, "description", description);
+	json_close(o->b, '}');
 }
 
 void oas_begin_body(struct oas *o, bool required)
 {
-	oas_object(o, "requestBody");
-	if (required)
-		oas_member_bool(o, "required", true);
-	oas_object(o, "content");
-	oas_object(o, "application/json");
-	oas_name(o, SLICE("schema"));
+	oas_put(o, required ? "'requestBody':{'required':true,'content':{'application/json':{'schema':"
+			    : "'requestBody':{'content':{'application/json':{'schema':");
 }
+
+/* ---- components ---- */
 
 void oas_components(struct oas *o)
 {
-	oas_object(o, "components");
-	oas_object(o, "securitySchemes");
-	oas_object(o, "bearer");
-	oas_member(o, "type", "http");
-	oas_member(o, "scheme", "bearer");
-	oas_member(o, "bearerFormat", "JWT");
-	oas_close(o, '}');
-	oas_close(o, '}');
-	oas_object(o, "parameters");
+	oas_put(o, "'components':{'securitySchemes':{'bearer':{'type':'http','scheme':'bearer','bearerFormat':'JWT'}},"
+		   "'parameters':{");
 	for (unsigned p = 0; p < OAS_PARAMETERS; p++)
-		if (o->parameters & 1u << p)
-			put_parameter(o, p);
-	oas_close(o, '}');
-	oas_object(o, "responses");
+		if (o->parameters & OAS_BIT(p)) {
+			json_name(o->b, parameters[p].component);
+			oas_put(o, parameters[p].json);
+		}
+	oas_put(o, "},'responses':{");
 	for (unsigned p = 0; p < OAS_PROBLEMS; p++)
-		if (o->problems & 1u << p)
+		if (o->problems & OAS_BIT(p))
 			put_response(o, p);
-	oas_close(o, '}');
+	json_close(o->b, '}');
 	oas_schemas(o);
-	oas_close(o, '}');
+	json_close(o->b, '}');
 }

@@ -6,12 +6,13 @@
 #include "design/term/term_text.h"
 
 /* ---- names ---- */
+
 static bool is_word(char c)
 {
 	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
 }
 
-/* "followers, strongly consistent" behind "list": listFollowersStronglyConsistent. */
+/* list, "followers, strongly consistent": listFollowersStronglyConsistent. */
 static struct slice camel(struct oas *o, const char *verb, struct slice words)
 {
 	bool first = true;
@@ -31,25 +32,21 @@ static struct slice camel(struct oas *o, const char *verb, struct slice words)
 	return buf_slice(&b);
 }
 
-/* Clients may be generated into languages, and files, that do not tell capitals apart. */
-void oas_operation_id(struct oas *o, const char *verb, struct slice words)
+/* Ids differ in more than capitals: clients are generated into languages, and files, that do not tell them apart. */
+static void put_operation_id(struct oas *o, const char *verb, struct slice words)
 {
 	struct slice base = camel(o, verb, words), id = base;
 
 	for (int n = 2; map_set(&o->operation_ids, text_lower(o->a, id), o); n++)
 		id = arena_printf(o->a, "%.*s%d", SLICE_ARG(base), n);
-	oas_member_slice(o, "operationId", id);
+	json_member_string(o->b, "operationId", id);
 }
 
-void oas_summary(struct oas *o, const char *fmt, ...)
+void oas_begin_operation(struct oas *o, const char *verb, struct slice words, struct slice tag)
 {
-	struct slice text;
-	va_list ap;
-
-	va_start(ap, fmt);
-	text = arena_vprintf(o->a, fmt, ap);
-	va_end(ap);
-	oas_member_slice(o, "summary", text);
+	json_open(o->b, '{');
+	put_operation_id(o, verb, words);
+	json_member_strings(o->b, "tags", &tag, 1);
 }
 
 static const char *article(struct slice name)
@@ -57,14 +54,8 @@ static const char *article(struct slice name)
 	return name.n && strchr("AEIOaeio", name.p[0]) ? "an" : "a";
 }
 
-void oas_tag(struct oas *o, struct slice tag)
-{
-	oas_list(o, "tags");
-	oas_text(o, tag);
-	oas_close(o, ']');
-}
-
 /* ---- who may ---- */
+
 static void see_caller(void *ctx, const struct term *t)
 {
 	if (t->kind == TERM_CALLER || t->kind == TERM_IS_ROLE || t->kind == TERM_MAY)
@@ -93,7 +84,7 @@ bool oas_needs_login(const struct term *t)
 	case TERM_IS_ROLE:
 	case TERM_MAY:
 	case TERM_EXISTS:
-		/* With nobody in them they do not hold. */
+		/* False when the caller in them is absent. */
 		term_walk(t, see_caller, &any);
 		return any;
 	default: return false;
@@ -102,36 +93,24 @@ bool oas_needs_login(const struct term *t)
 
 void oas_security(struct oas *o, bool needed)
 {
-	oas_list(o, "security");
-	oas_open(o, '{');
-	oas_list(o, "bearer");
-	oas_close(o, ']');
-	oas_close(o, '}');
-	if (!needed) {
-		oas_open(o, '{');
-		oas_close(o, '}');
-	}
-	oas_close(o, ']');
+	oas_put(o, needed ? "'security':[{'bearer':[]}]" : "'security':[{'bearer':[]},{}]");
 }
 
-void oas_say_rule(struct buf *b, const struct term *t)
+/* ---- descriptions ---- */
+
+void oas_say_term(struct buf *b, const char *what, const struct term *t)
 {
 	if (!t || t->kind == TERM_ALWAYS)
 		return;
-	buf_lit(b, "Allowed when: `");
+	buf_printf(b, "%s: `", what);
 	term_print(b, t);
 	buf_lit(b, "`. ");
 }
 
-/* ---- descriptions ---- */
 void oas_patterns(struct oas *o, const struct slice *ids, size_t n)
 {
-	if (!n)
-		return;
-	oas_list(o, "x-patterns");
-	for (size_t i = 0; i < n; i++)
-		oas_text(o, ids[i]);
-	oas_close(o, ']');
+	if (n)
+		json_member_strings(o->b, "x-patterns", ids, n);
 }
 
 void oas_say_patterns(struct buf *b, const struct slice *ids, size_t n)
@@ -147,7 +126,17 @@ void oas_description(struct oas *o, struct buf *b)
 	while (b->n && b->p[b->n - 1] == ' ')
 		b->n--;
 	if (b->n)
-		oas_member_slice(o, "description", buf_slice(b));
+		json_member_string(o->b, "description", buf_slice(b));
+}
+
+/* The description so far in `b`, with the rule and the pattern ids; and what else follows from these. */
+static void describe_rule(struct oas *o, struct buf *b, const struct term *rule, const struct slice *ids, size_t n)
+{
+	oas_say_term(b, "Allowed when", rule);
+	oas_say_patterns(b, ids, n);
+	oas_description(o, b);
+	oas_patterns(o, ids, n);
+	oas_security(o, oas_needs_login(rule));
 }
 
 static void describe(struct oas *o, const struct entity *e, enum allow_verb verb, const char *more)
@@ -157,27 +146,14 @@ static void describe(struct oas *o, const struct entity *e, enum allow_verb verb
 	buf_init(&b, o->a);
 	if (more)
 		buf_printf(&b, "%s ", more);
-	oas_say_rule(&b, e->allow[verb]);
-	oas_say_patterns(&b, e->patterns[verb], e->pattern_count[verb]);
-	oas_description(o, &b);
-	oas_patterns(o, e->patterns[verb], e->pattern_count[verb]);
-	oas_security(o, oas_needs_login(e->allow[verb]));
-}
-
-static void begin_operation(struct oas *o, const char *verb, const struct entity *e)
-{
-	oas_open(o, '{');
-	oas_operation_id(o, verb, e->name);
-	oas_tag(o, e->name);
+	describe_rule(o, &b, e->allow[verb], e->patterns[verb], e->pattern_count[verb]);
 }
 
 static void put_parameters(struct oas *o, unsigned which)
 {
-	oas_list(o, "parameters");
-	for (unsigned p = 0; p < OAS_PARAMETERS; p++)
-		if (which & OAS_BIT(p))
-			oas_parameter(o, p);
-	oas_close(o, ']');
+	json_member_open(o->b, "parameters", '[');
+	oas_parameters(o, which);
+	json_close(o->b, ']');
 }
 
 static void put_item_response(struct oas *o, const char *status, const char *description, const struct entity *e,
@@ -188,19 +164,43 @@ static void put_item_response(struct oas *o, const char *status, const char *des
 	oas_end_content(o);
 }
 
+static void put_body(struct oas *o, const struct entity *e, enum oas_schema s, bool required)
+{
+	oas_begin_body(o, required);
+	oas_ref_entity(o, e, s);
+	oas_end_content(o);
+}
+
 /* ---- items ---- */
+
+/* "Read a Post" */
+static void begin(struct oas *o, const char *id, const char *verb, const struct entity *e)
+{
+	oas_begin_operation(o, id, e->name, e->name);
+	oas_member_printf(o, "summary", "%s %s %.*s", verb, article(e->name), SLICE_ARG(e->name));
+}
+
+static void begin_responses(struct oas *o)
+{
+	json_member_open(o->b, "responses", '{');
+}
+
+/* Ends the operation, too. */
+static void end_responses(struct oas *o, unsigned problems)
+{
+	oas_problems(o, problems);
+	oas_put(o, "}}");
+}
+
 static void put_read(struct oas *o, const struct entity *e)
 {
-	begin_operation(o, "get", e);
-	oas_summary(o, "Read %s %.*s", article(e->name), SLICE_ARG(e->name));
+	begin(o, "get", "Read", e);
 	describe(o, e, ALLOW_READ, NULL);
 	put_parameters(o, OAS_BIT(OAS_IF_NONE_MATCH));
-	oas_object(o, "responses");
+	begin_responses(o);
 	put_item_response(o, "200", "The item", e, OAS_ETAG);
 	oas_no_content(o, "304", "Not changed");
-	oas_problems(o, OAS_BIT(OAS_401) | OAS_BIT(OAS_404));
-	oas_close(o, '}');
-	oas_close(o, '}');
+	end_responses(o, OAS_BIT(OAS_401) | OAS_BIT(OAS_404));
 }
 
 #define WRITE_PROBLEMS                                                                                  \
@@ -209,18 +209,13 @@ static void put_read(struct oas *o, const struct entity *e)
 
 static void put_create(struct oas *o, const struct entity *e)
 {
-	begin_operation(o, "create", e);
-	oas_summary(o, "Create %s %.*s", article(e->name), SLICE_ARG(e->name));
+	begin(o, "create", "Create", e);
 	describe(o, e, ALLOW_CREATE, NULL);
 	put_parameters(o, OAS_BIT(OAS_IDEMPOTENCY_KEY));
-	oas_begin_body(o, true);
-	oas_ref_entity(o, e, OAS_CREATE);
-	oas_end_content(o);
-	oas_object(o, "responses");
+	put_body(o, e, OAS_CREATE, true);
+	begin_responses(o);
 	put_item_response(o, "201", "Created", e, OAS_ETAG | OAS_LOCATION);
-	oas_problems(o, WRITE_PROBLEMS);
-	oas_close(o, '}');
-	oas_close(o, '}');
+	end_responses(o, WRITE_PROBLEMS);
 }
 
 bool oas_is_allowed(const struct term *t)
@@ -231,36 +226,32 @@ bool oas_is_allowed(const struct term *t)
 bool oas_put_creates(const struct entity *e)
 {
 	for (size_t i = 0; i < e->param_count; i++) {
-		const struct attribute *a = entity_attribute(e, e->params[i]);
+		const struct attribute *a = slots_attribute(e->slots, e->param_at[i]);
 
 		if (a && !a->the_caller && input_is_kept(a))
-			return false; /* an address that only the server can make */
+			return false; /* only the server can make this address */
 	}
 	return oas_is_allowed(e->allow[ALLOW_CREATE]);
 }
 
-/* Creates, and with If-Match replaces; an entity may allow one of them alone. */
+/* PUT creates, and with If-Match replaces. An entity may allow only one of the two. */
 static void put_put(struct oas *o, const struct entity *e)
 {
 	bool creates = oas_put_creates(e), replaces = oas_is_allowed(e->allow[ALLOW_UPDATE]);
 
-	begin_operation(o, "put", e);
-	oas_summary(o, "%s %s %.*s at its address", creates ? "Create" : "Replace", article(e->name),
-		    SLICE_ARG(e->name));
+	oas_begin_operation(o, "put", e->name, e->name);
+	oas_member_printf(o, "summary", "%s %s %.*s at its address", creates ? "Create" : "Replace", article(e->name),
+			  SLICE_ARG(e->name));
 	describe(o, e, creates ? ALLOW_CREATE : ALLOW_UPDATE,
-		 replaces ? "With If-Match: replaces the one that is there." : NULL);
+		 replaces ? "With If-Match: replaces the item that is there." : NULL);
 	put_parameters(o, OAS_BIT(OAS_IDEMPOTENCY_KEY) | (replaces ? OAS_BIT(OAS_IF_MATCH) : 0));
-	oas_begin_body(o, false);
-	oas_ref_entity(o, e, oas_put_differs(e) || replaces ? OAS_PUT : OAS_CREATE);
-	oas_end_content(o);
-	oas_object(o, "responses");
+	put_body(o, e, oas_put_differs(e) || replaces ? OAS_PUT : OAS_CREATE, false);
+	begin_responses(o);
 	if (replaces)
 		put_item_response(o, "200", "Replaced", e, OAS_ETAG);
 	if (creates)
 		put_item_response(o, "201", "Created", e, OAS_ETAG | OAS_LOCATION);
-	oas_problems(o, WRITE_PROBLEMS | OAS_BIT(OAS_412));
-	oas_close(o, '}');
-	oas_close(o, '}');
+	end_responses(o, WRITE_PROBLEMS | OAS_BIT(OAS_412));
 }
 
 static void put_changed(struct oas *o, const struct entity *e)
@@ -269,119 +260,76 @@ static void put_changed(struct oas *o, const struct entity *e)
 
 	put_item_response(o, "200", "The item as it is now", e, OAS_ETAG);
 	if (!read || read->kind != TERM_ALWAYS)
-		oas_no_content(o, "204", "Done; it is not for you to read");
+		oas_no_content(o, "204", "Done; the item is not visible to you");
 }
 
 static void put_update(struct oas *o, const struct entity *e)
 {
-	begin_operation(o, "update", e);
-	oas_summary(o, "Change %s %.*s", article(e->name), SLICE_ARG(e->name));
+	begin(o, "update", "Change", e);
 	describe(o, e, ALLOW_UPDATE,
-		 "What is given is set; null puts the default back, or removes; maps are merged (RFC 7396).");
+		 "Sets the attributes given; null restores the default or removes; maps are merged (RFC 7396).");
 	put_parameters(o, OAS_BIT(OAS_IDEMPOTENCY_KEY) | OAS_BIT(OAS_IF_MATCH));
 	oas_begin_body(o, true);
 	oas_ref_entity(o, e, OAS_UPDATE);
-	oas_close(o, '}');
-	oas_object(o, "application/merge-patch+json");
-	oas_name(o, SLICE("schema"));
+	oas_put(o, "},'application/merge-patch+json':{'schema':");
 	oas_ref_entity(o, e, OAS_UPDATE);
 	oas_end_content(o);
-	oas_object(o, "responses");
+	begin_responses(o);
 	put_changed(o, e);
-	oas_problems(o, WRITE_PROBLEMS | OAS_BIT(OAS_412));
-	oas_close(o, '}');
-	oas_close(o, '}');
+	end_responses(o, WRITE_PROBLEMS | OAS_BIT(OAS_412));
 }
 
 static void put_delete(struct oas *o, const struct entity *e)
 {
-	begin_operation(o, "delete", e);
-	oas_summary(o, "Delete %s %.*s", article(e->name), SLICE_ARG(e->name));
-	describe(o, e, ALLOW_DELETE, e->delete_.soft ? "The item stays, marked." : NULL);
+	begin(o, "delete", "Delete", e);
+	describe(o, e, ALLOW_DELETE, e->delete_.soft ? "The item stays, marked as deleted." : NULL);
 	put_parameters(o, OAS_BIT(OAS_IDEMPOTENCY_KEY) | OAS_BIT(OAS_IF_MATCH));
-	oas_object(o, "responses");
+	begin_responses(o);
 	oas_no_content(o, "204", "Deleted");
-	oas_problems(o, OAS_BIT(OAS_401) | OAS_BIT(OAS_403) | OAS_BIT(OAS_404) | OAS_BIT(OAS_409) | OAS_BIT(OAS_412));
-	oas_close(o, '}');
-	oas_close(o, '}');
-}
-
-static void describe_action(struct oas *o, const struct entity *e, const struct action *x)
-{
-	const struct term *rule = x->allow ? x->allow : e->allow[ALLOW_UPDATE];
-	struct buf b;
-
-	buf_init(&b, o->a);
-	if (x->when) {
-		buf_lit(&b, "Only while: `");
-		term_print(&b, x->when);
-		buf_lit(&b, "`. ");
-	}
-	if (x->creates)
-		buf_lit(&b, "Creates the item when there is none. ");
-	oas_say_rule(&b, rule);
-	oas_say_patterns(&b, x->patterns, x->pattern_count);
-	oas_description(o, &b);
-	oas_patterns(o, x->patterns, x->pattern_count);
-	oas_security(o, oas_needs_login(rule));
+	end_responses(o, OAS_BIT(OAS_401) | OAS_BIT(OAS_403) | OAS_BIT(OAS_404) | OAS_BIT(OAS_409) | OAS_BIT(OAS_412));
 }
 
 static void put_action(struct oas *o, const struct entity *e, const struct action *x)
 {
-	struct slice verb = camel(o, "", x->name);
+	struct buf b;
 
-	begin_operation(o, arena_cstr(o->a, verb), e);
-	oas_summary(o, "%.*s: %s %.*s", SLICE_ARG(x->name), article(e->name), SLICE_ARG(e->name));
-	describe_action(o, e, x);
+	oas_begin_operation(o, arena_cstr(o->a, camel(o, "", x->name)), e->name, e->name);
+	oas_member_printf(o, "summary", "%.*s: %s %.*s", SLICE_ARG(x->name), article(e->name), SLICE_ARG(e->name));
+	buf_init(&b, o->a);
+	oas_say_term(&b, "Only while", x->when);
+	if (x->creates)
+		buf_lit(&b, "Creates the item if there is none. ");
+	describe_rule(o, &b, x->allow ? x->allow : e->allow[ALLOW_UPDATE], x->patterns, x->pattern_count);
 	put_parameters(o, OAS_BIT(OAS_IDEMPOTENCY_KEY) | OAS_BIT(OAS_IF_MATCH));
 	if (x->input_count) {
 		oas_begin_body(o, false);
 		oas_action_input(o, e, x);
 		oas_end_content(o);
 	}
-	oas_object(o, "responses");
+	begin_responses(o);
 	if (x->gather_seconds)
-		oas_no_content(o, "202", "Taken; written soon");
+		oas_no_content(o, "202", "Accepted; written soon");
 	else
 		put_changed(o, e);
-	oas_problems(o, WRITE_PROBLEMS | OAS_BIT(OAS_412));
-	oas_close(o, '}');
-	oas_close(o, '}');
+	end_responses(o, WRITE_PROBLEMS | OAS_BIT(OAS_412));
 }
 
 /* An action on all rows of a list. */
 static void put_each(struct oas *o, const struct access *c, struct slice action)
 {
 	const struct entity *e = read_entity(o->d, c);
-	struct buf b;
 
-	oas_open(o, '{');
-	oas_operation_id(o, arena_cstr(o->a, camel(o, "", action)), c->name);
-	oas_tag(o, e ? e->name : SLICE("access patterns"));
-	oas_summary(o, "%.*s: all of %.*s", SLICE_ARG(action), SLICE_ARG(c->name));
-	buf_init(&b, o->a);
-	buf_lit(&b,
-		"At most a thousand; `more` says that some are left. Those that are not in a state for it are passed over.");
-	oas_description(o, &b);
+	oas_begin_operation(o, arena_cstr(o->a, camel(o, "", action)), c->name, e ? e->name : SLICE("access patterns"));
+	oas_member_printf(o, "summary", "%.*s: all of %.*s", SLICE_ARG(action), SLICE_ARG(c->name));
+	oas_put(o, "'description':'At most a thousand items; `more` says that some are left. "
+		   "Items whose state does not allow it are skipped.'");
 	oas_security(o, true);
 	put_parameters(o, OAS_BIT(OAS_IDEMPOTENCY_KEY));
-	oas_object(o, "responses");
+	begin_responses(o);
 	oas_begin_content(o, "200", "How many", 0);
-	oas_open(o, '{');
-	oas_member(o, "type", "object");
-	oas_object(o, "properties");
-	oas_object(o, "done");
-	oas_member(o, "type", "integer");
-	oas_close(o, '}');
-	oas_object(o, "more");
-	oas_member(o, "type", "boolean");
-	oas_close(o, '}');
-	oas_close(o, '}');
-	oas_close(o, '}');
+	oas_put(o, "{'type':'object','properties':{'done':{'type':'integer'},'more':{'type':'boolean'}}}");
 	oas_end_content(o);
-	oas_problems(o, WRITE_PROBLEMS);
-	oas_close(o, '}');
-	oas_close(o, '}');
+	end_responses(o, WRITE_PROBLEMS);
 }
 
 void oas_operation(struct oas *o, const struct route *r)

@@ -1,196 +1,109 @@
-/* Paths: every address of the design, with what the routes really lead to.
+/* Paths: every address that the routes lead anyone to.
  *
- * OpenAPI takes /users/{a} and /users/{b} for the same, so addresses that differ in the names of their parameters alone are
- * one here, under the names of the first.
+ * To OpenAPI /users/{a} and /users/{b} are the same, and so they are to the routes: parameters have the names of the
+ * first route of an address.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "app/openapi/openapi.h"
 
 struct address {
-	struct address *next;
-	struct slice shape; /* /users/{}/posts */
-	struct slice shown; /* /users/{user_id}/posts */
-	struct slice *names;
-	size_t count;
-	const struct route *routes[ROUTE_METHODS]; /* NULL: nothing to be told of */
+	struct slice shape;    /* /users/{}/posts */
+	size_t rank, position; /* in the document: by the declaration it comes from, then as the routes have it */
+	const struct route *routes[ROUTE_METHODS]; /* NULL: no operation */
 };
 
 struct addresses {
 	struct oas *o;
-	struct address *first, **last;
+	struct address *list;
+	size_t count, capacity;
 };
 
-/* ---- an address of a template ---- */
-static void address_of(struct oas *o, const struct template *t, struct address *out)
+/* ---- collecting ---- */
+
+static bool is_offered(const struct route *r)
 {
-	struct buf shape, shown;
+	const struct entity *e = r->entity;
 
-	buf_init(&shape, o->a);
-	buf_init(&shown, o->a);
-	out->names = arena_array(o->a, struct slice, t->part_count);
-	for (size_t i = 0; i < t->part_count; i++) {
-		const struct template_part *part = &t->parts[i];
-
-		if (part->names) {
-			out->names[out->count++] = part->names[0];
-			buf_lit(&shape, "{}");
-			buf_printf(&shown, "{%.*s}", SLICE_ARG(part->names[0]));
-		} else {
-			buf_put(&shape, part->literal);
-			buf_put(&shown, part->literal);
-		}
-	}
-	out->shape = buf_slice(&shape);
-	out->shown = buf_slice(&shown);
-}
-
-static struct slice before_last_slash(struct slice s)
-{
-	while (s.n && s.p[s.n - 1] != '/')
-		s.n--;
-	if (s.n)
-		s.n--;
-	return s;
-}
-
-/* Without the parameters at its end. */
-static void to_collection(struct address *x)
-{
-	while (x->shape.n >= 3 && !memcmp(x->shape.p + x->shape.n - 3, "/{}", 3)) {
-		x->shape = before_last_slash(x->shape);
-		x->shown = before_last_slash(x->shown);
-		x->count--;
+	if (r->internal)
+		return false;
+	switch (r->kind) {
+	case ROUTE_ITEM: return oas_is_allowed(e->allow[ALLOW_READ]);
+	case ROUTE_CREATE: return oas_is_allowed(e->allow[ALLOW_CREATE]);
+	case ROUTE_PUT: return oas_put_creates(e) || oas_is_allowed(e->allow[ALLOW_UPDATE]);
+	case ROUTE_PATCH: return oas_is_allowed(e->allow[ALLOW_UPDATE]);
+	case ROUTE_DELETE: return oas_is_allowed(e->allow[ALLOW_DELETE]);
+	case ROUTE_ACTION: return oas_is_allowed(r->action->allow ? r->action->allow : e->allow[ALLOW_UPDATE]);
+	default: return true;
 	}
 }
 
-static void to_action(struct oas *o, struct address *x, struct slice name)
+/* Service first, then the entities, then the access patterns. */
+static size_t rank_of(const struct design *d, const struct route *r)
 {
-	x->shape = arena_printf(o->a, "%.*s/%.*s", SLICE_ARG(x->shape), SLICE_ARG(name));
-	x->shown = arena_printf(o->a, "%.*s/%.*s", SLICE_ARG(x->shown), SLICE_ARG(name));
+	if (r->entity)
+		return 1 + (size_t)(r->entity - d->entities);
+	return r->access ? 1 + d->entity_count + (size_t)(r->access - d->accesses) : 0;
 }
 
-/* ---- what a request would find ---- */
-/* A value that no literal segment is, for each parameter. */
-static size_t sample(struct oas *o, struct slice shape, struct slice *segments)
+static void add(void *ctx, struct slice shape, const struct route *const *routes)
 {
-	size_t n = 0;
+	struct addresses *l = ctx;
+	struct address x = { .shape = shape, .rank = SIZE_MAX, .position = l->count };
 
-	for (size_t at = 0; at + 1 < shape.n && n < ROUTE_MOST_SEGMENTS; n++) {
-		struct buf b;
+	for (size_t m = 0; m < ROUTE_METHODS; m++) {
+		size_t rank;
 
-		buf_init(&b, o->a);
-		for (at++; at < shape.n && shape.p[at] != '/'; at++) {
-			if (shape.p[at] == '{')
-				buf_byte(&b, '~');
-			else if (shape.p[at] != '}')
-				buf_byte(&b, (uint8_t)shape.p[at]);
-		}
-		segments[n] = buf_slice(&b);
-	}
-	return n;
-}
-
-static bool is_same(const struct route *x, const struct route *y)
-{
-	return x && x->kind == y->kind && x->entity == y->entity && x->access == y->access && x->action == y->action;
-}
-
-/* Adds what the routes lead to when it is what we think. */
-static void add(struct addresses *l, const struct address *x, enum app_method m, struct route r)
-{
-	struct slice segments[ROUTE_MOST_SEGMENTS];
-	size_t n = sample(l->o, x->shape, segments);
-	struct route_match *match = arena_new(l->o->a, struct route_match);
-	struct address *at;
-
-	routes_find(l->o->routes, segments, n, m, false, match);
-	if (!is_same(match->route, &r))
-		return;
-	for (at = l->first; at && !slice_equal(at->shape, x->shape); at = at->next)
-		;
-	if (!at) {
-		at = arena_new(l->o->a, struct address);
-		*at = *x;
-		*l->last = at;
-		l->last = &at->next;
-	}
-	at->routes[m] = match->route;
-}
-
-/* ---- all of them ---- */
-static void add_entity(struct addresses *l, const struct entity *e)
-{
-	const struct term *const *allow = e->allow;
-	struct address item = { 0 }, x;
-
-	if (!e->path_template || e->internal)
-		return;
-	address_of(l->o, e->path_template, &item);
-	x = item;
-	to_collection(&x);
-	if (oas_is_allowed(allow[ALLOW_CREATE]))
-		add(l, &x, APP_POST, (struct route){ .kind = ROUTE_CREATE, .entity = e });
-	if (oas_is_allowed(allow[ALLOW_READ]))
-		add(l, &item, APP_GET, (struct route){ .kind = ROUTE_ITEM, .entity = e });
-	if (oas_put_creates(e) || oas_is_allowed(allow[ALLOW_UPDATE]))
-		add(l, &item, APP_PUT, (struct route){ .kind = ROUTE_PUT, .entity = e });
-	if (oas_is_allowed(allow[ALLOW_UPDATE]))
-		add(l, &item, APP_PATCH, (struct route){ .kind = ROUTE_PATCH, .entity = e });
-	if (oas_is_allowed(allow[ALLOW_DELETE]))
-		add(l, &item, APP_DELETE, (struct route){ .kind = ROUTE_DELETE, .entity = e });
-	for (size_t i = 0; i < e->action_count; i++) {
-		const struct action *action = &e->actions[i];
-
-		if (!oas_is_allowed(action->allow ? action->allow : allow[ALLOW_UPDATE]))
+		if (!routes[m] || !is_offered(routes[m]))
 			continue;
-		x = item;
-		to_action(l->o, &x, action->name);
-		add(l, &x, APP_POST, (struct route){ .kind = ROUTE_ACTION, .entity = e, .action = action });
+		x.routes[m] = routes[m];
+		rank = rank_of(l->o->d, routes[m]);
+		x.rank = rank < x.rank ? rank : x.rank;
 	}
+	if (x.rank == SIZE_MAX)
+		return;
+	if (l->count == l->capacity) {
+		l->capacity = l->capacity ? 2 * l->capacity : 64;
+		l->list = arena_grow(l->o->a, l->list, l->count * sizeof(x), l->capacity * sizeof(x));
+	}
+	l->list[l->count++] = x;
 }
 
-static void add_service(struct addresses *l)
+static int by_rank(const void *x, const void *y)
 {
-	/* clang-format off */
-	static const struct {
-		const char *path;
-		enum app_method method;
-		enum route_kind kind;
-	} rows[] = {
-		{ "/", APP_GET, ROUTE_INDEX },      { "/openapi.json", APP_GET, ROUTE_OPENAPI }, { "/login", APP_POST, ROUTE_LOGIN },
-		{ "/me", APP_GET, ROUTE_ME },       { "/batch", APP_POST, ROUTE_BATCH },         { "/call", APP_POST, ROUTE_CALL },
-	};
-	/* clang-format on */
+	const struct address *a = x, *b = y;
 
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		struct address x = { .shape = slice_str(rows[i].path), .shown = slice_str(rows[i].path) };
-
-		add(l, &x, rows[i].method, (struct route){ .kind = rows[i].kind });
-	}
+	if (a->rank != b->rank)
+		return a->rank < b->rank ? -1 : 1;
+	return a->position < b->position ? -1 : 1;
 }
 
 /* ---- writing ---- */
-static const struct attribute *type_of(struct oas *o, const struct route *r, size_t i)
+
+/* The shape with the names of a route. */
+static struct slice shown(struct oas *o, struct slice shape, const struct route *r)
 {
-	return i < r->count ? r->types[i] : NULL;
+	struct buf b;
+	size_t n = 0;
+
+	buf_init(&b, o->a);
+	for (size_t i = 0; i < shape.n; i++) {
+		buf_byte(&b, (uint8_t)shape.p[i]);
+		if (shape.p[i] == '{' && n < r->count)
+			buf_put(&b, r->names[n++]);
+	}
+	return buf_slice(&b);
 }
 
-static void put_path_parameters(struct oas *o, const struct address *x)
+static void put_parameters(struct oas *o, const struct route *r)
 {
-	const struct route *r = NULL;
-
-	for (size_t m = 0; m < ROUTE_METHODS && !r; m++)
-		r = x->routes[m];
-	oas_list(o, "parameters");
-	for (size_t i = 0; i < x->count; i++) {
-		oas_open(o, '{');
-		oas_member_slice(o, "name", x->names[i]);
-		oas_member(o, "in", "path");
-		oas_member_bool(o, "required", true);
-		oas_name(o, SLICE("schema"));
-		oas_attribute(o, type_of(o, r, i));
-		oas_close(o, '}');
+	json_member_open(o->b, "parameters", '[');
+	for (size_t i = 0; i < r->count; i++) {
+		json_open(o->b, '{');
+		json_member_string(o->b, "name", r->names[i]);
+		oas_put(o, "'in':'path','required':true,'schema':");
+		oas_attribute(o, r->types[i]);
+		json_close(o->b, '}');
 	}
-	oas_close(o, ']');
+	json_close(o->b, ']');
 }
 
 static void put_address(struct oas *o, const struct address *x)
@@ -198,46 +111,31 @@ static void put_address(struct oas *o, const struct address *x)
 	static const char *const methods[ROUTE_METHODS] = {
 		[APP_GET] = "get", [APP_POST] = "post", [APP_PUT] = "put", [APP_PATCH] = "patch", [APP_DELETE] = "delete"
 	};
+	const struct route *first = NULL;
 
-	oas_name(o, x->shown);
-	oas_open(o, '{');
-	if (x->count)
-		put_path_parameters(o, x);
+	for (size_t m = 0; m < ROUTE_METHODS && !first; m++)
+		if (x->routes[m] && rank_of(o->d, x->routes[m]) == x->rank)
+			first = x->routes[m];
+	json_name_string(o->b, shown(o, x->shape, first));
+	json_open(o->b, '{');
+	if (first->count)
+		put_parameters(o, first);
 	for (size_t m = 0; m < ROUTE_METHODS; m++)
-		if (x->routes[m] && methods[m]) {
-			oas_name(o, slice_str(methods[m]));
+		if (x->routes[m]) {
+			json_name(o->b, methods[m]);
 			oas_operation(o, x->routes[m]);
 		}
-	oas_close(o, '}');
+	json_close(o->b, '}');
 }
 
 void oas_paths(struct oas *o)
 {
 	struct addresses l = { .o = o };
 
-	l.last = &l.first;
-	add_service(&l);
-	for (size_t i = 0; i < o->d->entity_count; i++)
-		add_entity(&l, &o->d->entities[i]);
-	for (size_t i = 0; i < o->d->access_count; i++) {
-		const struct access *c = &o->d->accesses[i];
-		struct address x = { 0 };
-
-		if (!c->path_template)
-			continue;
-		address_of(o, c->path_template, &x);
-		add(&l, &x, APP_GET, (struct route){ .kind = ROUTE_ACCESS, .access = c });
-		for (size_t k = 0; k < c->action_count; k++) {
-			struct address each = { 0 };
-
-			address_of(o, c->path_template, &each);
-			to_action(o, &each, c->actions[k]);
-			add(&l, &each, APP_POST,
-			    (struct route){ .kind = ROUTE_EACH, .access = c, .name = c->actions[k] });
-		}
-	}
-	oas_object(o, "paths");
-	for (const struct address *x = l.first; x; x = x->next)
-		put_address(o, x);
-	oas_close(o, '}');
+	routes_each(o->routes, o->a, add, &l);
+	qsort(l.list, l.count, sizeof(*l.list), by_rank);
+	json_member_open(o->b, "paths", '{');
+	for (size_t i = 0; i < l.count; i++)
+		put_address(o, &l.list[i]);
+	json_close(o->b, '}');
 }

@@ -1,286 +1,112 @@
-/* Operations that every design has: logging in, who one is, many writes at once, what there is.
+/* Operations that every design has: login, me, batch, call and the two descriptions.
  * SPDX-License-Identifier: Apache-2.0 */
-#include <ctype.h>
+#include "app/auth/caller.h"
 #include "app/openapi/openapi.h"
-
-static const struct entity *accounts(const struct design *d)
-{
-	for (size_t i = 0; i < d->entity_count; i++)
-		if (d->entities[i].login.present)
-			return &d->entities[i];
-	return NULL;
-}
+#include "design/term/term_text.h"
 
 static void begin(struct oas *o, const char *id, const char *summary, bool login)
 {
-	oas_open(o, '{');
-	oas_operation_id(o, id, SLICE(""));
-	oas_list(o, "tags");
-	oas_text(o, SLICE("service"));
-	oas_close(o, ']');
-	oas_summary(o, "%s", summary);
+	oas_begin_operation(o, id, SLICE(""), SLICE("service"));
+	json_member_word(o->b, "summary", summary);
 	oas_security(o, login);
 }
 
-static void put_typed(struct oas *o, const char *name, const char *type)
+/* The rest of an operation: its answer, whose schema `json` is, and its problems. */
+static void put_answer(struct oas *o, const char *description, const char *json, unsigned problems)
 {
-	oas_object(o, name);
-	oas_member(o, "type", type);
-	oas_close(o, '}');
-}
-
-static void put_strings(struct oas *o, const char *name)
-{
-	oas_object(o, name);
-	oas_member(o, "type", "array");
-	put_typed(o, "items", "string");
-	oas_close(o, '}');
-}
-
-/* ---- login ---- */
-static void put_login_body(struct oas *o, const struct login *login)
-{
-	oas_begin_body(o, true);
-	oas_open(o, '{');
-	oas_member(o, "type", "object");
-	oas_list(o, "required");
-	oas_text(o, SLICE("password"));
-	oas_close(o, ']');
-	oas_object(o, "properties");
-	for (size_t i = 0; i < login->by_count; i++)
-		put_typed(o, arena_cstr(o->a, login->by[i]), "string");
-	oas_object(o, "name");
-	oas_member(o, "type", "string");
-	oas_member(o, "description", "Any of the others.");
-	oas_close(o, '}');
-	oas_object(o, "password");
-	oas_member(o, "type", "string");
-	oas_member(o, "format", "password");
-	oas_member_bool(o, "writeOnly", true);
-	oas_close(o, '}');
-	oas_close(o, '}');
-	oas_close(o, '}');
+	json_member_open(o->b, "responses", '{');
+	oas_begin_content(o, "200", description, 0);
+	oas_put(o, json);
 	oas_end_content(o);
-}
-
-static void put_session(struct oas *o, const struct entity *e)
-{
-	static const char *const always[] = { "token", "token_type", "expires_in", "subject", "roles" };
-	char *name = arena_cstr(o->a, e->name);
-
-	for (char *p = name; *p; p++)
-		*p = (char)tolower((unsigned char)*p);
-	oas_open(o, '{');
-	oas_member(o, "type", "object");
-	oas_list(o, "required");
-	for (size_t i = 0; i < sizeof(always) / sizeof(always[0]); i++)
-		oas_text(o, slice_str(always[i]));
-	oas_close(o, ']');
-	oas_object(o, "properties");
-	put_typed(o, "token", "string");
-	put_typed(o, "token_type", "string");
-	oas_object(o, "expires_in");
-	oas_member(o, "type", "integer");
-	oas_member(o, "description", "Seconds.");
-	oas_close(o, '}');
-	put_typed(o, "subject", "string");
-	put_strings(o, "roles");
-	oas_name(o, slice_str(name));
-	oas_ref_entity(o, e, OAS_ITEM);
-	oas_close(o, '}');
-	oas_close(o, '}');
+	oas_problems(o, problems);
+	oas_put(o, "}}");
 }
 
 static void put_login(struct oas *o, const struct entity *e)
 {
 	begin(o, "login", "A token for a name and a password", false);
 	oas_patterns(o, e->login.patterns, e->login.pattern_count);
-	put_login_body(o, &e->login);
-	oas_object(o, "responses");
+	oas_begin_body(o, true);
+	oas_put(o, "{'type':'object','required':['password'],'properties':{");
+	for (size_t i = 0; i < e->login.by_count; i++) {
+		json_name_string(o->b, e->login.by[i]);
+		oas_put(o, "{'type':'string'}");
+	}
+	oas_put(o, "'name':{'type':'string','description':'In place of any of the others.'},"
+		   "'password':{'type':'string','format':'password','writeOnly':true}}}");
+	oas_end_content(o);
+	json_member_open(o->b, "responses", '{');
 	oas_begin_content(o, "200", "For `Authorization: Bearer`", 0);
-	put_session(o, e);
+	oas_put(o, "{'type':'object','required':['token','token_type','expires_in','subject','roles'],'properties':{"
+		   "'token':{'type':'string'},'token_type':{'type':'string'},"
+		   "'expires_in':{'type':'integer','description':'Seconds.'},"
+		   "'subject':{'type':'string'},'roles':{'type':'array','items':{'type':'string'}}");
+	json_name_string(o->b, text_lower(o->a, e->name));
+	oas_ref_entity(o, e, OAS_ITEM);
+	oas_put(o, "}}");
 	oas_end_content(o);
 	oas_problems(o, OAS_BIT(OAS_400) | OAS_BIT(OAS_401) | OAS_BIT(OAS_422) | OAS_BIT(OAS_429));
-	oas_close(o, '}');
-	oas_close(o, '}');
+	oas_put(o, "}}");
 }
 
-/* ---- me ---- */
 static void put_me(struct oas *o)
 {
 	begin(o, "me", "Who the token says you are", true);
-	oas_object(o, "responses");
+	json_member_open(o->b, "responses", '{');
 	oas_begin_content(o, "200", "The caller", 0);
 	oas_ref_common(o, OAS_CALLER);
 	oas_end_content(o);
 	oas_problems(o, OAS_BIT(OAS_401));
-	oas_close(o, '}');
-	oas_close(o, '}');
-}
-
-/* ---- batch ---- */
-static void put_batch_request(struct oas *o)
-{
-	static const char *const methods[] = { "POST", "PUT", "PATCH", "DELETE" };
-
-	oas_open(o, '{');
-	oas_member(o, "type", "object");
-	oas_list(o, "required");
-	oas_text(o, SLICE("method"));
-	oas_text(o, SLICE("path"));
-	oas_close(o, ']');
-	oas_object(o, "properties");
-	oas_object(o, "method");
-	oas_member(o, "type", "string");
-	oas_list(o, "enum");
-	for (size_t i = 0; i < sizeof(methods) / sizeof(methods[0]); i++)
-		oas_text(o, slice_str(methods[i]));
-	oas_close(o, ']');
-	oas_close(o, '}');
-	oas_object(o, "path");
-	oas_member(o, "type", "string");
-	oas_member(o, "description", "As in an address of its own: /users/alice.");
-	oas_close(o, '}');
-	oas_object(o, "body");
-	oas_member(o, "type", "object");
-	oas_member_bool(o, "additionalProperties", true);
-	oas_close(o, '}');
-	put_typed(o, "if_match", "string");
-	put_typed(o, "idempotency_key", "string");
-	oas_close(o, '}');
-	oas_close(o, '}');
-}
-
-static void put_batch_response(struct oas *o)
-{
-	oas_open(o, '{');
-	oas_member(o, "type", "object");
-	oas_list(o, "required");
-	oas_text(o, SLICE("status"));
-	oas_close(o, ']');
-	oas_object(o, "properties");
-	put_typed(o, "status", "integer");
-	put_typed(o, "location", "string");
-	oas_object(o, "body");
-	oas_member(o, "description", "The item, or a problem.");
-	oas_close(o, '}');
-	oas_close(o, '}');
-	oas_close(o, '}');
-}
-
-/* {"type": "object", "required": [name], "properties": {name: {"type": "array", "items": … */
-static void put_list_of(struct oas *o, const char *name, void (*put)(struct oas *o), int most)
-{
-	oas_open(o, '{');
-	oas_member(o, "type", "object");
-	oas_list(o, "required");
-	oas_text(o, slice_str(name));
-	oas_close(o, ']');
-	oas_object(o, "properties");
-	oas_object(o, name);
-	oas_member(o, "type", "array");
-	if (most)
-		oas_member_number(o, "maxItems", most);
-	oas_name(o, SLICE("items"));
-	put(o);
-	oas_close(o, '}');
-	oas_close(o, '}');
-	oas_close(o, '}');
+	oas_put(o, "}}");
 }
 
 static void put_batch(struct oas *o)
 {
 	begin(o, "batch", "Many writes, in order, each by itself", false);
 	oas_begin_body(o, true);
-	put_list_of(o, "requests", put_batch_request, 100);
+	oas_put(o, "{'type':'object','required':['requests'],'properties':{'requests':{'type':'array','maxItems':100,"
+		   "'items':{'type':'object','required':['method','path'],'properties':{"
+		   "'method':{'type':'string','enum':['POST','PUT','PATCH','DELETE']},"
+		   "'path':{'type':'string','description':'As in a request of its own: /users/alice.'},"
+		   "'body':{'type':'object','additionalProperties':true},"
+		   "'if_match':{'type':'string'},'idempotency_key':{'type':'string'}}}}}}");
 	oas_end_content(o);
-	oas_object(o, "responses");
-	oas_begin_content(o, "200", "One answer for each", 0);
-	put_list_of(o, "responses", put_batch_response, 0);
-	oas_end_content(o);
-	oas_problems(o, OAS_BIT(OAS_400) | OAS_BIT(OAS_401) | OAS_BIT(OAS_422));
-	oas_close(o, '}');
-	oas_close(o, '}');
-}
-
-/* ---- call ---- */
-static void put_free(struct oas *o, const char *name)
-{
-	oas_object(o, name);
-	oas_member(o, "type", "object");
-	oas_member_bool(o, "additionalProperties", true);
-	oas_close(o, '}');
-}
-
-static void put_call_body(struct oas *o)
-{
-	oas_open(o, '{');
-	oas_member(o, "type", "object");
-	oas_list(o, "required");
-	oas_text(o, SLICE("pattern"));
-	oas_close(o, ']');
-	oas_object(o, "properties");
-	put_typed(o, "pattern", "string");
-	put_free(o, "with");
-	oas_object(o, "as");
-	oas_member(o, "type", "object");
-	oas_object(o, "properties");
-	put_typed(o, "subject", "string");
-	put_strings(o, "roles");
-	oas_close(o, '}');
-	oas_close(o, '}');
-	put_typed(o, "explain", "boolean");
-	oas_close(o, '}');
-	oas_close(o, '}');
+	put_answer(o, "One answer for each",
+		   "{'type':'object','required':['responses'],'properties':{'responses':{'type':'array',"
+		   "'items':{'type':'object','required':['status'],'properties':{"
+		   "'status':{'type':'integer'},'location':{'type':'string'},"
+		   "'body':{'description':'The item, or a problem.'}}}}}}",
+		   OAS_BIT(OAS_400) | OAS_BIT(OAS_401) | OAS_BIT(OAS_422));
 }
 
 static void put_call(struct oas *o)
 {
 	begin(o, "call", "An access pattern by its name, with the requests it made", true);
-	oas_member(o, "description", "For operators.");
-	oas_member_bool(o, "x-operators-only", true);
+	oas_put(o, "'description':'For operators.','x-operators-only':true");
 	oas_begin_body(o, true);
-	put_call_body(o);
+	oas_put(o, "{'type':'object','required':['pattern'],'properties':{"
+		   "'pattern':{'type':'string'},"
+		   "'with':{'type':'object','additionalProperties':true},"
+		   "'as':{'type':'object','properties':{'subject':{'type':'string'},"
+		   "'roles':{'type':'array','items':{'type':'string'}}}},"
+		   "'explain':{'type':'boolean'}}}");
 	oas_end_content(o);
-	oas_object(o, "responses");
-	oas_begin_content(o, "200", "What the pattern returns, and how", 0);
-	oas_open(o, '{');
-	oas_member(o, "type", "object");
-	oas_object(o, "properties");
-	oas_object(o, "result");
-	oas_close(o, '}');
-	oas_object(o, "requests");
-	oas_member(o, "type", "array");
-	put_free(o, "items");
-	oas_close(o, '}');
-	oas_close(o, '}');
-	oas_close(o, '}');
-	oas_end_content(o);
-	oas_problems(o, OAS_BIT(OAS_400) | OAS_BIT(OAS_401) | OAS_BIT(OAS_403) | OAS_BIT(OAS_404) | OAS_BIT(OAS_422));
-	oas_close(o, '}');
-	oas_close(o, '}');
+	put_answer(o, "What the pattern returns, and how",
+		   "{'type':'object','properties':{'result':{},"
+		   "'requests':{'type':'array','items':{'type':'object','additionalProperties':true}}}}",
+		   OAS_BIT(OAS_400) | OAS_BIT(OAS_401) | OAS_BIT(OAS_403) | OAS_BIT(OAS_404) | OAS_BIT(OAS_422));
 }
 
-/* ---- what there is ---- */
 static void put_document(struct oas *o, const char *id, const char *summary)
 {
 	begin(o, id, summary, false);
-	oas_object(o, "responses");
-	oas_begin_content(o, "200", "A description", 0);
-	oas_open(o, '{');
-	oas_member(o, "type", "object");
-	oas_member_bool(o, "additionalProperties", true);
-	oas_close(o, '}');
-	oas_end_content(o);
-	oas_problems(o, OAS_BIT(OAS_404));
-	oas_close(o, '}');
-	oas_close(o, '}');
+	put_answer(o, "A description", "{'type':'object','additionalProperties':true}", OAS_BIT(OAS_404));
 }
 
 void oas_service(struct oas *o, const struct route *r)
 {
 	switch (r->kind) {
-	case ROUTE_LOGIN: put_login(o, accounts(o->d)); break;
+	case ROUTE_LOGIN: put_login(o, caller_first_login(o->d)); break;
 	case ROUTE_ME: put_me(o); break;
 	case ROUTE_BATCH: put_batch(o); break;
 	case ROUTE_CALL: put_call(o); break;

@@ -1,9 +1,10 @@
-/* The schema of one value, and what a person should know of an attribute.
+/* The schema of one value, and the description of an attribute.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "app/entity/input.h"
 #include "app/openapi/openapi.h"
 
 /* ---- types ---- */
+
 const char *oas_json_type(enum attr_type t)
 {
 	switch (t) {
@@ -20,24 +21,22 @@ const char *oas_json_type(enum attr_type t)
 
 static void put_type(struct oas *o, enum attr_type t, bool nullable)
 {
-	if (!nullable) {
-		oas_member(o, "type", oas_json_type(t));
-		return;
-	}
-	oas_list(o, "type");
-	oas_text(o, slice_str(oas_json_type(t)));
-	oas_text(o, SLICE("null"));
-	oas_close(o, ']');
+	const struct slice types[] = { slice_str(oas_json_type(t)), SLICE("null") };
+
+	if (nullable)
+		json_member_strings(o->b, "type", types, 2);
+	else
+		json_member_string(o->b, "type", types[0]);
 }
 
 static void put_choices(struct oas *o, const struct attribute *a, bool nullable)
 {
-	oas_list(o, "enum");
+	json_member_open(o->b, "enum", '[');
 	for (size_t i = 0; i < a->choice_count; i++)
-		oas_text(o, a->choices[i]);
+		json_string(o->b, a->choices[i]);
 	if (nullable)
-		oas_value(o, value_make_null(o->a));
-	oas_close(o, ']');
+		json_null(o->b);
+	json_close(o->b, ']');
 }
 
 static void put_range(struct oas *o, const struct attribute *a)
@@ -51,7 +50,7 @@ static void put_range(struct oas *o, const struct attribute *a)
 	case ATTR_LIST:
 	case ATTR_SET: min = "minItems", max = "maxItems"; break;
 	case ATTR_MAP: min = "minProperties", max = "maxProperties"; break;
-	case ATTR_BINARY: /* counts bytes, and the text is base64 */ return;
+	case ATTR_BINARY: /* the limits count bytes, and the text is base64 */ return;
 	default: break;
 	}
 	if (a->has_min && (a->min != 0 || min[3] == 'i'))
@@ -60,31 +59,31 @@ static void put_range(struct oas *o, const struct attribute *a)
 		oas_member_number(o, max, a->max);
 }
 
-/* What JSON Schema calls the forms of strings; slugs and names have no word there. */
+/* JSON Schema has no word for slugs and names. */
 static void put_form(struct oas *o, enum attr_form form)
 {
 	if (form == FORM_EMAIL)
-		oas_member(o, "format", "email");
+		json_member_word(o->b, "format", "email");
 	else if (form == FORM_URL)
-		oas_member(o, "format", "uri");
+		json_member_word(o->b, "format", "uri");
 }
 
-/* What lists and sets are of. ATTR_MAP stands for anything. */
+/* The elements of a list or set. ATTR_MAP stands for anything. */
 static void put_element(struct oas *o, const struct attribute *a)
 {
-	oas_object(o, "items");
+	json_member_open(o->b, "items", '{');
 	if (a->element != ATTR_MAP)
 		put_type(o, a->element, false);
 	if (a->element == ATTR_TIMESTAMP)
-		oas_member(o, "format", "date-time");
+		json_member_word(o->b, "format", "date-time");
 	put_form(o, a->form);
 	if (a->element == ATTR_BINARY)
-		oas_member(o, "contentEncoding", "base64");
+		json_member_word(o->b, "contentEncoding", "base64");
 	if (a->element == ATTR_ENUM)
 		put_choices(o, a, false);
 	if (a->element == ATTR_LIST)
-		oas_object(o, "items"), oas_close(o, '}');
-	oas_close(o, '}');
+		oas_put(o, "'items':{}");
+	json_close(o->b, '}');
 }
 
 void oas_value_schema(struct oas *o, const struct attribute *a, bool nullable)
@@ -99,28 +98,29 @@ void oas_value_schema(struct oas *o, const struct attribute *a, bool nullable)
 	else
 		put_form(o, a->form);
 	if (a->type == ATTR_SET)
-		oas_member_bool(o, "uniqueItems", true);
+		json_member_bool(o->b, "uniqueItems", true);
 	if (a->type == ATTR_TIMESTAMP)
-		oas_member(o, "format", "date-time");
+		json_member_word(o->b, "format", "date-time");
 	if (a->type == ATTR_EPOCH)
-		oas_member(o, "format", "int64");
+		json_member_word(o->b, "format", "int64");
 	if (a->type == ATTR_BINARY)
-		oas_member(o, "contentEncoding", "base64");
+		json_member_word(o->b, "contentEncoding", "base64");
 	if (a->type == ATTR_MAP)
-		oas_member_bool(o, "additionalProperties", true);
+		json_member_bool(o->b, "additionalProperties", true);
 }
 
 void oas_attribute(struct oas *o, const struct attribute *a)
 {
-	oas_open(o, '{');
+	json_open(o->b, '{');
 	if (a)
 		oas_value_schema(o, a, false);
 	else
-		oas_member(o, "type", "string");
-	oas_close(o, '}');
+		json_member_word(o->b, "type", "string");
+	json_close(o->b, '}');
 }
 
-/* ---- what a person should know of an attribute ---- */
+/* ---- descriptions ---- */
+
 static void say(struct buf *b, const char *sentence)
 {
 	if (b->n)
@@ -136,7 +136,7 @@ void oas_attribute_description(struct oas *o, const struct attribute *a)
 	if (a->type == ATTR_EPOCH)
 		say(&b, "Seconds since 1970.");
 	if (a->sequence)
-		say(&b, "A sequence: the number that was taken last.");
+		say(&b, "A sequence: the last number taken.");
 	else if (a->counter)
 		say(&b, "A counter.");
 	if (a->next)
@@ -156,15 +156,15 @@ void oas_attribute_description(struct oas *o, const struct attribute *a)
 	if (a->touched)
 		say(&b, "When it was last changed.");
 	if (a->id)
-		say(&b, "Made when not given.");
+		say(&b, "Generated if not given.");
 	if (a->unique)
-		say(&b, "No two have the same.");
+		say(&b, "Unique.");
 	if (a->lower)
 		say(&b, "Trimmed and in lower case.");
 	if (a->fixed && !input_is_kept(a))
 		say(&b, "Cannot change after creation.");
 	if (a->private_)
-		say(&b, "Shown only to who may update the item.");
+		say(&b, "Visible only to those who may update the item.");
 	if (b.n)
-		oas_member_slice(o, "description", buf_slice(&b));
+		json_member_string(o->b, "description", buf_slice(&b));
 }

@@ -1,4 +1,4 @@
-/* Access patterns from their parameters to their result.
+/* Access patterns, from their parameters to their result.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <xxhash.h>
 #include "app/read/read_where.h"
@@ -7,7 +7,7 @@ uint64_t read_hash(struct value v)
 {
 	uint64_t h = XXH3_64bits(v.p ? (const void *)v.p : "", v.n);
 
-	return h ? h : 1; /* 0 says that there is none */
+	return h ? h : 1; /* 0 means none */
 }
 
 /* ---- results ---- */
@@ -22,7 +22,7 @@ static void to_rows(struct run *r, const struct found *rows, size_t n, struct re
 
 #define DAY_MS 86400000
 
-/* What a cursor holds: the time of the first page, if the others hang on it; how many rows a ranking has shown, the place. */
+/* The content of a cursor: the time of the first page, if later pages depend on it; the rows shown so far; the place. */
 struct resumption {
 	uint64_t shown;
 	struct slice place;
@@ -49,10 +49,10 @@ static bool resume(struct reading *g, const struct read_request *q, struct resum
 	return true;
 }
 
-/* As exactly as the next page needs it: the less it says, the more often the cursor is the same. */
+/* No more exact than the next page needs: the less it says, the more often the cursor is the same. */
 static uint64_t time_of_first(const struct pattern *p)
 {
-	switch (read_known(p->g->r, p->access).time) {
+	switch (p->known->time) {
 	case READ_ANY_TIME: return 0;
 	case READ_BY_DAY: return (uint64_t)(p->g->now_ms - p->g->now_ms % DAY_MS);
 	case READ_BY_TIME: break;
@@ -72,11 +72,18 @@ static void add_next(struct pattern *p, const struct read_request *q, struct flo
 	out->next = cursor_seal(p->g->r, q->access, q->params, buf_slice(&b));
 }
 
+int64_t read_page_size(const struct access *a)
+{
+	if (a->rank && a->rank_keep)
+		return a->rank_keep;
+	return a->limit ? a->limit : READ_PAGE;
+}
+
+/* A ranking ends after the rows it keeps. */
 static size_t page_size(const struct read_request *q, uint64_t shown)
 {
-	const struct access *a = q->access;
-	uint64_t keep = a->rank && a->rank_keep ? (uint64_t)a->rank_keep : 0;
-	uint64_t limit = q->limit ? (uint64_t)q->limit : keep ? keep : a->limit ? (uint64_t)a->limit : 20;
+	uint64_t keep = q->access->rank ? (uint64_t)q->access->rank_keep : 0;
+	uint64_t limit = (uint64_t)(q->limit ? q->limit : read_page_size(q->access));
 
 	if (keep)
 		limit = shown >= keep ? 0 : limit < keep - shown ? limit : keep - shown;
@@ -124,18 +131,28 @@ static bool read_one(struct pattern *p, struct read_result *out)
 	struct found row;
 	bool got;
 
-	out->shape = READ_ONE;
 	if (!s || !flow_next(s, 1, &row, &got))
 		return false;
 	if (!got)
-		return run_fail(p->g->r, PROBLEM_NOT_FOUND, "There is nothing here, or it is not for you to see");
+		return run_fail(p->g->r, PROBLEM_NOT_FOUND, "There is nothing here, or you may not see it");
 	to_rows(p->g->r, &row, 1, out);
+	return true;
+}
+
+static bool read_batch(struct pattern *p, const struct read_request *q, struct read_result *out)
+{
+	struct found *rows;
+	size_t n;
+
+	if (!shape_batch(p, q, &rows, &n))
+		return false;
+	to_rows(p->g->r, rows, n, out);
 	return true;
 }
 
 static bool is_mixed(const struct pattern *p)
 {
-	return (!p->expected || p->access->has_then) && read_known(p->g->r, p->access).mixed;
+	return (!p->expected || p->access->has_then) && p->known->mixed;
 }
 
 static bool read_all(struct pattern *p, struct read_result *out)
@@ -154,62 +171,61 @@ static bool read_all(struct pattern *p, struct read_result *out)
 	return true;
 }
 
+enum read_shape read_shape_of(const struct access *a)
+{
+	if (a->count_only)
+		return a->kind == ACCESS_MERGE && a->range_variable.n && !a->range_list ? READ_COUNTS : READ_COUNT;
+	if (a->unite.n)
+		return READ_VALUES;
+	return (a->kind == ACCESS_GET || a->single) && !a->tree_parent.n ? READ_ONE : READ_LIST;
+}
+
 static bool run_pattern(struct pattern *p, const struct read_request *q, const struct resumption *from,
 			struct read_result *out)
 {
 	const struct access *a = p->access;
 
-	if (a->count_only) {
-		out->shape = READ_COUNT;
-		if (a->kind == ACCESS_MERGE && a->range_variable.n && !a->range_list)
-			return shape_counts(p, out);
-		return shape_count(p, &out->count);
+	switch (out->shape) {
+	case READ_COUNT: return shape_count(p, &out->count);
+	case READ_COUNTS: return shape_counts(p, out);
+	case READ_VALUES: return read_all(p, out);
+	case READ_ONE: return read_one(p, out);
+	case READ_LIST: break;
 	}
-	if (a->unite.n || a->tree_parent.n)
+	if (a->tree_parent.n)
 		return read_all(p, out);
-	if (a->kind == ACCESS_GET || a->single)
-		return read_one(p, out);
-	out->shape = READ_LIST;
-	if (!(a->kind == ACCESS_BATCH ? shape_batch(p, q, out) : read_list(p, q, from, out)))
+	if (!(a->kind == ACCESS_BATCH ? read_batch(p, q, out) : read_list(p, q, from, out)))
 		return false;
 	out->mixed = out->row_count && is_mixed(p);
 	return true;
 }
 
-/* Something that is needed for the keys is not there: nothing is found. */
-static bool read_nothing(struct run *r, const struct access *a, struct read_result *out)
+/* A value that the keys need is missing: nothing is found. */
+static bool read_nothing(struct run *r, struct read_result *out)
 {
-	out->shape = a->count_only ? READ_COUNT : a->unite.n ? READ_VALUES : READ_LIST;
-	if (out->shape == READ_LIST && (a->kind == ACCESS_GET || a->single))
-		return run_fail(r, PROBLEM_NOT_FOUND, "There is nothing here");
-	return true;
-}
-
-static bool refuse(struct run *r)
-{
-	return r->caller.subject.n ? run_fail(r, PROBLEM_FORBIDDEN, "This is not for you to read")
-				   : run_fail(r, PROBLEM_UNAUTHENTICATED, "Log in to read this");
+	return out->shape != READ_ONE || run_fail(r, PROBLEM_NOT_FOUND, "There is nothing here");
 }
 
 bool read_access(struct run *r, const struct read_request *q, struct read_result *out)
 {
 	struct reading g = { r, READ_MOST_ROWS, r->now_ms };
-	struct pattern p = { .g = &g, .access = q->access, .trusted = q->trusted, .descending = q->access->descending };
 	struct resumption from;
+	struct pattern p;
 	struct row params;
 	bool none, may;
 
-	memset(out, 0, sizeof(*out));
+	*out = (struct read_result){ .shape = read_shape_of(q->access) };
+	pattern_init(&p, &g, q->access, q->trusted);
 	if (q->limit < 0 || q->limit > READ_MOST_LIMIT)
-		return run_invalid(r, SLICE("limit"), "between 1 and %d", READ_MOST_LIMIT);
+		return run_invalid(r, SLICE("limit"), "must be between 1 and %d", READ_MOST_LIMIT);
 	if (!resume(&g, q, &from) || !pattern_params(&g, q->access, q->params, q->trusted, &params, &none))
 		return false;
 	p.params = &params;
 	if (!pattern_allow(&p, &may))
 		return false;
 	if (!may)
-		return refuse(r);
-	return none ? read_nothing(r, q->access, out) : run_pattern(&p, q, &from, out);
+		return pattern_refuse(r);
+	return none ? read_nothing(r, out) : run_pattern(&p, q, &from, out);
 }
 
 bool read_item(struct run *r, const struct entity *e, const struct value *args, size_t n, struct row *out)
@@ -223,17 +239,29 @@ bool read_item(struct run *r, const struct entity *e, const struct value *args, 
 	if (may)
 		return true;
 	*out = (struct row){ 0 };
-	return run_fail(r, PROBLEM_NOT_FOUND, "There is no such %.*s, or it is not for you to see", SLICE_ARG(e->name));
+	return run_fail(r, PROBLEM_NOT_FOUND, "There is no such %.*s, or you may not see it", SLICE_ARG(e->name));
 }
 
 /* ---- for the runtime itself ---- */
+
+/* Opens a pattern that no rule limits; *none: a value that its keys need is missing. */
+static bool open_trusted(struct scope *s, struct reading *g, const struct access *access, const struct row *given,
+			 struct pattern *p, bool *none)
+{
+	struct row *params = arena_new(s->run->arena, struct row);
+
+	pattern_init(p, g, access, true);
+	p->open = true;
+	p->params = params;
+	return pattern_params(g, access, given, true, params, none);
+}
 
 static struct value named(const struct scope *s, const struct name *name)
 {
 	struct value v = VALUE_ABSENT;
 
 	for (size_t i = 0; i < s->variable_count; i++)
-		if (s->variables[i].at ? s->variables[i].at == name : slice_equal(s->variables[i].name, name->text))
+		if (s->variables[i].at == name)
 			return s->variables[i].value;
 	if (s->item)
 		v = row_get(s->item, name);
@@ -266,17 +294,15 @@ static bool given_by(struct scope *s, const struct access *access, const struct 
 bool read_each(const struct access *access, struct scope *s, const struct assignment *with, size_t with_count,
 	       bool (*visit)(void *ctx, const struct row *row, bool *stop), void *ctx)
 {
-	struct run *r = s->run;
-	struct reading g = { r, INT64_MAX, r->now_ms };
-	struct pattern p = { .g = &g, .access = access, .trusted = true, .open = true, .descending = access->descending };
-	struct row given, params;
+	struct reading g = { s->run, INT64_MAX, s->run->now_ms };
+	struct pattern p;
+	struct row given;
 	struct flow *rows;
 	struct found row;
 	bool none, got, stop = false;
 
-	if (!given_by(s, access, with, with_count, &given) || !pattern_params(&g, access, &given, true, &params, &none))
+	if (!given_by(s, access, with, with_count, &given) || !open_trusted(s, &g, access, &given, &p, &none))
 		return false;
-	p.params = &params;
 	if (none)
 		return true;
 	rows = pattern_open(&p);
@@ -293,7 +319,7 @@ bool read_each(const struct access *access, struct scope *s, const struct assign
 	return true;
 }
 
-/* ---- what would be asked ---- */
+/* ---- queries without making them ---- */
 
 struct asking {
 	void (*visit)(void *ctx, const struct read_asked *q);
@@ -304,11 +330,10 @@ struct asking {
 static bool asks_of(struct pattern *p, struct asking *x)
 {
 	const struct access *a = p->access;
-	int64_t steps = a->walk_param.n ? a->walk_times : 1;
 	struct merge_part *parts;
 	size_t n;
 
-	if (a->kind == ACCESS_MERGE && !a->merge_over.n) {
+	if (a->kind == ACCESS_MERGE && !a->merge_rows) {
 		if (!merge_parts(p, &parts, &n))
 			return false;
 		for (size_t i = 0; i < n; i++)
@@ -317,7 +342,7 @@ static bool asks_of(struct pattern *p, struct asking *x)
 		return true;
 	}
 	x->known = x->known && a->kind == ACCESS_QUERY;
-	for (int64_t i = 0; a->kind == ACCESS_QUERY && i < steps; i++) {
+	for (int64_t i = 0; a->kind == ACCESS_QUERY && i < query_steps(a); i++) {
 		struct query_plan plan;
 
 		if (!query_plan(p, i, &plan))
@@ -332,15 +357,14 @@ bool read_asks(struct run *r, const struct access *access, struct scope *s,
 	       void (*visit)(void *ctx, const struct read_asked *q), void *ctx, bool *known)
 {
 	struct reading g = { r, INT64_MAX, r->now_ms };
-	struct pattern p = { .g = &g, .access = access, .trusted = true, .open = true };
 	struct asking x = { .visit = visit, .ctx = ctx, .known = true };
-	struct row given, params;
+	struct pattern p;
+	struct row given;
 	bool none;
 
 	*known = true;
-	if (!given_by(s, access, NULL, 0, &given) || !pattern_params(&g, access, &given, true, &params, &none))
+	if (!given_by(s, access, NULL, 0, &given) || !open_trusted(s, &g, access, &given, &p, &none))
 		return false;
-	p.params = &params;
 	if (!none && !asks_of(&p, &x))
 		return false;
 	*known = x.known;

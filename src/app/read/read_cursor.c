@@ -1,17 +1,17 @@
-/* Cursors: a place, encrypted and signed, and bound to a pattern with its parameters.
+/* Cursors: a place, encrypted, signed, and bound to a pattern with its parameters.
  *
  *   OFFSET SIZE  MEANING
  *   0      16    tag
  *   16     n     AES-256-SIV (RFC 5297) of: 1 byte 0 or 1, then the payload; with 1 be32 of its size, then deflated
- * All of it in base64url without padding. What is signed along: the design's name, the pattern's, the parameters given.
+ * All in base64url without padding. Signed along: the names of the design and the pattern, the parameters given.
  *
- * SIV needs no nonce: the same place of the same list always has the same cursor, so that a page has the same ETag each time and one
- * address at which caches can share it. What that tells: whether two cursors are the same place, which whoever has both can see anyway.
+ * SIV needs no nonce: the same place of the same list always has the same cursor. So a page has the same ETag each time, and
+ * one address at which caches can share it. Two equal cursors show that their places are equal, and nothing else.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <libdeflate.h>
 #include <openssl/evp.h>
 #include <pthread.h>
-#include "app/app_internal.h"
+#include "app/run/state.h"
 #include "app/read/read_internal.h"
 #include "value/base64.h"
 
@@ -19,7 +19,7 @@
 #define CURSOR_MOST     (256 * 1024)
 #define WORTH_DEFLATING 256
 
-/* Looked up once, for that takes as long as the rest together; never freed. */
+/* Looked up once, which takes as long as all the rest; never freed. */
 static const EVP_CIPHER *siv;
 
 static void find_siv(void)
@@ -55,7 +55,7 @@ static EVP_CIPHER_CTX *cipher_new(struct run *r)
 bool cursor_malformed(struct run *r)
 {
 	r->problem = (struct problem){ 0 };
-	return run_fail(r, PROBLEM_MALFORMED, "This is no cursor of this list with these parameters");
+	return run_fail(r, PROBLEM_MALFORMED, "This is not a cursor of this list with these parameters");
 }
 
 static struct slice signed_along(struct run *r, const struct access *access, const struct row *given)
@@ -72,7 +72,7 @@ static struct slice signed_along(struct run *r, const struct access *access, con
 	return buf_slice(&b);
 }
 
-/* ---- large ones: many places of a merge look alike ---- */
+/* ---- large ones: the places of a merge look alike ---- */
 
 static void release_compressor(void *c)
 {
@@ -100,7 +100,7 @@ static struct slice pack(struct run *r, struct slice payload)
 		buf_be32(&b, (uint32_t)payload.n);
 		n = libdeflate_deflate_compress(c, payload.p, payload.n, buf_room(&b, payload.n), payload.n);
 	}
-	if (!n) { /* or it would not get smaller */
+	if (!n) { /* small, or it would not get smaller */
 		b.n = 0;
 		buf_byte(&b, 0);
 		buf_put(&b, payload);
@@ -136,38 +136,6 @@ static bool unpack(struct run *r, struct slice packed, struct slice *payload)
 	return true;
 }
 
-/* ---- base64url ---- */
-
-static struct slice to_url(struct arena *a, struct slice bytes)
-{
-	struct buf b;
-
-	buf_init(&b, a);
-	buf_base64(&b, bytes);
-	while (b.n && b.p[b.n - 1] == '=')
-		b.n--;
-	for (size_t i = 0; i < b.n; i++)
-		b.p[i] = b.p[i] == '+' ? '-' : b.p[i] == '/' ? '_' : b.p[i];
-	return buf_slice(&b);
-}
-
-static bool from_url(struct arena *a, struct slice text, uint8_t **bytes, size_t *n)
-{
-	struct buf b;
-
-	if (!text.n || text.n > CURSOR_MOST || text.n % 4 == 1 || memchr(text.p, '+', text.n) ||
-	    memchr(text.p, '/', text.n) || memchr(text.p, '=', text.n))
-		return false;
-	buf_init(&b, a);
-	buf_put(&b, text);
-	for (size_t i = 0; i < b.n; i++)
-		b.p[i] = b.p[i] == '-' ? '+' : b.p[i] == '_' ? '/' : b.p[i];
-	while (b.n % 4)
-		buf_byte(&b, '=');
-	*bytes = arena_alloc(a, b.n / 4 * 3);
-	return base64_decode(buf_slice(&b), *bytes, n);
-}
-
 /* ---- both ways ---- */
 
 struct slice cursor_seal(struct run *r, const struct access *access, const struct row *given, struct slice payload)
@@ -175,6 +143,7 @@ struct slice cursor_seal(struct run *r, const struct access *access, const struc
 	struct slice along = signed_along(r, access, given), packed = pack(r, payload);
 	uint8_t *out = arena_alloc(r->arena, TAG + packed.n);
 	EVP_CIPHER_CTX *ctx = cipher_new(r);
+	struct buf b;
 	int n;
 
 	if (EVP_EncryptInit_ex(ctx, cipher(r), NULL, r->app->cursor_key, NULL) != 1 ||
@@ -183,7 +152,9 @@ struct slice cursor_seal(struct run *r, const struct access *access, const struc
 	    EVP_EncryptFinal_ex(ctx, out + TAG + n, &n) != 1 ||
 	    EVP_CIPHER_CTX_ctrl(ctx, EVP_CTRL_AEAD_GET_TAG, TAG, out) != 1)
 		arena_out_of_memory(r->arena); /* nothing else makes these fail */
-	return to_url(r->arena, slice_make(out, TAG + packed.n));
+	buf_init(&b, r->arena);
+	base64url_put(&b, slice_make(out, TAG + packed.n));
+	return buf_slice(&b);
 }
 
 bool cursor_open(struct run *r, const struct access *access, const struct row *given, struct slice cursor,
@@ -191,18 +162,21 @@ bool cursor_open(struct run *r, const struct access *access, const struct row *g
 {
 	struct slice along = signed_along(r, access, given);
 	EVP_CIPHER_CTX *ctx;
-	uint8_t *bytes, *plain;
-	size_t n;
-	int got, more;
+	struct slice sealed;
+	uint8_t *tag, *plain;
+	int got, more, n;
 
-	if (!from_url(r->arena, cursor, &bytes, &n) || n < TAG + 1)
+	if (cursor.n > CURSOR_MOST || !base64url_decode(r->arena, cursor, &sealed) || sealed.n < TAG + 1)
 		return cursor_malformed(r);
-	plain = arena_alloc(r->arena, n);
+	tag = arena_alloc(r->arena, TAG);
+	memcpy(tag, sealed.p, TAG);
+	n = (int)sealed.n - TAG;
+	plain = arena_alloc(r->arena, sealed.n);
 	ctx = cipher_new(r);
 	if (EVP_DecryptInit_ex(ctx, cipher(r), NULL, r->app->cursor_key, NULL) != 1 ||
-	    EVP_CIPHER_CTX_ctrl(ctx, EVP_CTRL_AEAD_SET_TAG, TAG, bytes) != 1 ||
+	    EVP_CIPHER_CTX_ctrl(ctx, EVP_CTRL_AEAD_SET_TAG, TAG, tag) != 1 ||
 	    EVP_DecryptUpdate(ctx, NULL, &got, (const uint8_t *)along.p, (int)along.n) != 1 ||
-	    EVP_DecryptUpdate(ctx, plain, &got, bytes + TAG, (int)(n - TAG)) != 1 || got != (int)(n - TAG) ||
+	    EVP_DecryptUpdate(ctx, plain, &got, (const uint8_t *)sealed.p + TAG, n) != 1 || got != n ||
 	    EVP_DecryptFinal_ex(ctx, plain + got, &more) != 1 || !unpack(r, slice_make(plain, (size_t)got), payload))
 		return cursor_malformed(r);
 	return true;

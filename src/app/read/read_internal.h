@@ -1,14 +1,13 @@
-/* Inside of read.h: flows of rows, stacked on one another. For read*.c only.
+/* The inside of read.h: flows of rows, stacked on one another. For read*.c only.
  *
  * A pattern becomes a flow of raw rows (a query, a merge, rows at hand) under a flow that shows them (`then`, rules). Rows
- * are pulled in chunks and handed on one by one; each knows its place, so that reading can go on behind any of them.
+ * are read in chunks and handed on one by one. Each row has a place, so that reading can resume after any of them.
  *
  * Invariants
- *   R1  What flow_next() gave last is at flow->now; with nothing given since, `now` is as far as has been looked. Reading
- *       that goes on from `now` repeats nothing and leaves nothing out.
+ *   R1  flow->now is the place of the row that flow_next() returned last; if rows were read since and none returned, it is
+ *       where reading has got to. Reading that resumes at `now` neither repeats nor skips a row.
  *   R2  Places never change once made, and live in the arena.
- *   R3  flow_next() gives nothing when the flow has ended, or when the reading has looked at all the rows it may:
- *       flow->ended tells.
+ *   R3  flow_next() returns no row when the flow has ended, or when the reading has used up its rows: flow->ended tells.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef THORPE_APP_READ_READ_INTERNAL_H
 #define THORPE_APP_READ_READ_INTERNAL_H
@@ -16,43 +15,93 @@
 #include "app/db/dyn.h"
 #include "app/read/read.h"
 
-#define READ_MOST_SOURCES 500 /* that one merge runs */
+#define READ_MOST_SOURCES 500 /* patterns that one merge runs */
 #define READ_MOST_CHUNK   1000
 #define READ_MOST_NESTED  8 /* merges of merges */
 
-/* one call */
+/* ---- what is known of a pattern before any request (read_kinds.c) ---- */
+
+/* The entities that rows can be of, without reading any; others: companions, too. */
+struct read_kinds {
+	const struct entity **list;
+	size_t count;
+	bool others;
+};
+
+struct read_names {
+	const struct name **list;
+	size_t count;
+};
+
+enum read_time { READ_ANY_TIME, READ_BY_DAY, READ_BY_TIME };
+
+struct read_known {
+	struct read_kinds possible;    /* entities that the keys and the filter let through, before `then` */
+	const struct entity *expected; /* the only possible one; NULL: several, or companions, too */
+	bool mixed;                    /* rows may be of several entities */
+	bool asks_caller;              /* two callers may get different answers (operators do in any case) */
+	bool row_rule;                 /* the pattern's own rule reads rows */
+	bool by_age;                   /* the rank reads `age` */
+	enum read_time time;           /* how pages depend on the time of the first one */
+	const struct term *filter;     /* the pattern's, with input.x for bare parameters */
+	/* of the table and the index, each once: key attributes that `where` fixes by =, and the others */
+	struct read_names fixed, open;
+	/* QUERY with `without`: attributes to leave out of the projection, and all attributes there are */
+	struct name_list left_out, projected;
+	/* QUERY of an index with a part of the attributes, by entity: whether rows have all that these rules read. NULL: they
+	 * have all attributes */
+	struct read_suffices {
+		bool list, read, own;
+	} * suffices;
+};
+/* Of an app's pattern from reads_new(), otherwise computed now. */
+const struct read_known *read_known(struct run *r, const struct access *access);
+/* The rule for a verb; LIST without one has that of READ. */
+const struct term *read_rule(const struct entity *e, enum allow_verb verb);
+
+/* read_depends.c */
+bool read_asks_caller(const struct design *d, const struct access *access, struct arena *a);
+enum read_time read_time(const struct design *d, const struct access *access);
+bool read_term_reads(const struct term *t, const struct name *name);
+/* read_kinds.c; `returned`: as the pattern says, otherwise by its keys and filter */
+void read_kinds(const struct design *d, const struct access *access, bool returned, struct arena *a,
+		struct read_kinds *out);
+
+/* ---- flows (read_page.c) ---- */
+
+/* one call of read_access() or read_each() */
 struct reading {
 	struct run *r;
-	int64_t left;   /* rows that may still be looked at */
-	int64_t now_ms; /* the time of the first page: what defaults and ranks go by */
+	int64_t left;   /* rows that may still be read */
+	int64_t now_ms; /* the time of the first page, which defaults and ranks use */
 };
 
 struct read_place {
-	struct value at; /* query: the last key; absent: the partition's beginning */
-	int64_t step;    /* walk: which partition; rows at hand: how many are behind us */
+	struct value at; /* query: the last key; absent: the beginning of the partition */
+	int64_t step;    /* walk: which partition; rows at hand: how many are before this place */
 	/* merge: */
-	size_t child;                        /* whose row it was … */
-	const struct read_place *inner;      /* … and where that one is now */
-	const struct read_place *before;     /* the others: as they were before. NULL: at their beginning */
-	const struct read_place *const *all; /* of every child at once, instead of the three above */
+	size_t child;                   /* the part that the row came from … */
+	const struct read_place *inner; /* … and its place after the row */
+	const struct read_place *before; /* the merge's place before the row, for all other parts. NULL: their beginning */
+	const struct read_place *const *all; /* the places of all parts, instead of the three above */
 	uint64_t by, key;                    /* hashes of the row's value and key; 0: the row was dropped */
 };
 
 struct found {
 	struct row shown;
-	struct value stored; /* with the table's key: what `shown` was made of */
-	struct row raw;      /* the row before `then`, which ranks and the like look at */
+	struct value stored; /* the item that `shown` was made from, with the table's key */
+	struct row raw;      /* the row before `then`, which ranks and filters read */
 	const struct read_place *place;
 };
 
 struct flow;
 struct flow_ops {
-	/* Pushes rows, about as many as wanted; or sets ended; or neither, when nothing that was looked at counts. Moves
-	 * `now` when it pushes none. */
+	/* Pushes about as many rows as wanted; or sets ended; or neither, if no row that was read counts. Moves `now` when it
+	 * pushes none. */
 	bool (*more)(struct flow *s, size_t want);
 	void (*save)(struct flow *s, const struct read_place *p, struct buf *b);
-	bool (*load)(struct flow *s,
-		     struct slice saved); /* before the first more(); false: not one of ours, no problem is set */
+	/* Before the first more(). False: not a saved place; no problem is set. */
+	bool (*load)(struct flow *s, struct slice saved);
 };
 
 struct flow {
@@ -60,7 +109,7 @@ struct flow {
 	struct reading *g;
 	struct found *rows; /* waiting: [head, count) */
 	size_t head, count, capacity;
-	bool ended;                   /* nothing comes after those */
+	bool ended;                   /* no rows after those */
 	const struct read_place *now; /* NULL: the beginning */
 };
 
@@ -69,127 +118,106 @@ bool flow_next(struct flow *s, size_t want, struct found *out, bool *got) MUST_C
 static inline void flow_save(struct flow *s, const struct read_place *p, struct buf *b)
 {
 	if (p)
-		s->ops->save(s, p, b); /* nothing saved is the beginning */
+		s->ops->save(s, p, b); /* nothing saved: the beginning */
 }
 static inline bool flow_load(struct flow *s, struct slice saved)
 {
 	return !saved.n || s->ops->load(s, saved);
 }
-/* Rows that are at hand. */
+/* A flow of rows at hand. */
 struct flow *flow_of_rows(struct reading *g, struct found *rows, size_t n);
+/* Every row; at most as many as may be read. */
+bool flow_all(struct flow *s, struct found **rows, size_t *n) MUST_CHECK;
 
-/* ---- a pattern with its parameters ---- */
+/* ---- a pattern with its parameters (read_pattern.c) ---- */
 struct pattern {
 	struct reading *g;
 	const struct access *access;
-	const struct row *params; /* with defaults */
-	bool open;                /* no rule is asked: an operator, or the runtime itself */
-	bool past_rules; /* `shows: all rows`: the rules of rows are not asked; what fits no entity is left out all the same */
-	bool row_rule;            /* the pattern's own rule looks at rows, so it is asked of each, besides theirs */
-	bool trusted;             /* the runtime itself asks */
-	bool child;               /* of a merge */
-	bool followed;            /* its rows only lead to others, so that those of an entity without any rule pass */
-	bool descending, ordered; /* ordered: the merge it is part of says so */
+	const struct read_known *known; /* of the access pattern */
+	const struct row *params;       /* with defaults */
+	bool open;                      /* no rules: the caller is an operator, or the runtime itself */
+	bool past_rules; /* `shows: all rows`: no rules of rows; items that fit no entity are left out all the same */
+	bool row_rule;   /* the pattern's own rule reads rows, so each must pass it besides its entity's rule */
+	bool trusted;    /* the runtime itself reads */
+	bool child;      /* part of a merge */
+	bool followed;   /* its rows only lead to others, so that those of an entity without any rule pass */
+	bool descending, ordered; /* ordered: by the merge it is part of */
 	int depth;
-	const struct entity *expected; /* the only one whose items the keys let through; NULL: not known, or several */
+	const struct entity *expected; /* QUERY: known->expected */
 };
-/* Defaults, and what is missing: INVALID, or *none when the runtime itself asks for something that cannot be. */
+void pattern_init(struct pattern *p, struct reading *g, const struct access *access, bool trusted);
+/* Adds defaults, and finds what is missing: INVALID, or *none if the runtime itself reads and a key needs it. */
 bool pattern_params(struct reading *g, const struct access *access, const struct row *given, bool trusted,
 		    struct row *out, bool *none) MUST_CHECK;
-/* Fills in open, past_rules and row_rule. *may: whether the caller may run it at all. */
+/* Fills in open, past_rules and row_rule. *may: whether the caller may run the pattern at all. */
 bool pattern_allow(struct pattern *p, bool *may) MUST_CHECK;
-/* `full`: the item that terms are about; absent: none. */
-struct scope pattern_scope(const struct pattern *p, struct value full);
-/* The same of a row as it was before `then`. */
-struct scope pattern_scope_raw(const struct pattern *p, const struct found *row);
+/* Its answer to those who may not: FORBIDDEN or UNAUTHENTICATED. False. */
+bool pattern_refuse(struct run *r);
+/* The scope of the pattern's terms; `item` NULL: they read no item. */
+struct scope pattern_scope(const struct pattern *p, const struct row *item);
+/* Whether a term of the pattern holds for an item; NULL: it does. */
+bool pattern_holds(const struct pattern *p, const struct term *t, const struct row *item, bool *out) MUST_CHECK;
+/* GET: the key of the item; absent: there can be none. */
+bool pattern_key(struct pattern *p, struct value *key) MUST_CHECK;
 /* Its rows as they are to be shown; NULL: the problem is set. `p` must live as long. */
 struct flow *pattern_open(struct pattern *p);
-/* Which entity a row is of. */
+/* The entity of a row. */
 const struct entity *pattern_entity(const struct pattern *p, struct value stored);
-/* Makes a row of what was read; false: it has expired. */
+/* A row from a stored item; false: the item has expired. */
 bool pattern_row(const struct pattern *p, struct value stored, struct found *out);
 
 /* ---- queries ---- */
 struct flow *query_open(struct pattern *p);
-/* Counted by the database. But for an open pattern without what fits none of the entities: by the prefixes of the table's key. */
+/* Counted by the database: without expired items and, unless the pattern is open, without items of no possible entity, by
+ * the prefixes of the table's key. */
 bool query_count(struct pattern *p, int64_t *count) MUST_CHECK;
-struct read_kinds;
-/* Whether that leaves out all it should. */
-bool query_can_tell_strangers(const struct pattern *p, const struct read_kinds *kinds);
-/* The key of a GET by keys; absent: there can be none. */
-bool query_key(struct pattern *p, struct value *key) MUST_CHECK;
-/* Parameters of the i-th partition of a walk. */
+/* Whether those prefixes tell all such items. */
+bool query_can_tell_strangers(const struct pattern *p);
+/* The parameters of the i-th partition of a walk. */
 bool walk_params(const struct pattern *p, int64_t step, struct row *out) MUST_CHECK;
 
+/* ---- merges ---- */
 struct flow *merge_open(struct pattern *p);
-/* The patterns a merge runs, in order; parts[i].id tells it by its parameters. */
+/* The patterns that a merge runs, in order. */
 struct merge_part {
 	struct pattern pattern;
-	uint64_t id;
-	struct value label; /* the number or the element it is run for; absent: none */
+	uint64_t id;        /* a hash of the pattern and its parameters */
+	struct value label; /* the number or element it is run for; absent: none */
 };
 bool merge_parts(struct pattern *p, struct merge_part **parts, size_t *n) MUST_CHECK;
 /* Whether no row can come from two parts. */
 bool merge_is_disjoint(const struct pattern *p);
 
+/* ---- rules and `then` (read_then.c) ---- */
 struct flow *show_open(struct pattern *p, struct flow *raw);
-/* What is asked of rows. An item of no entity, and no companion in form, is for operators alone: no rule speaks of it. */
+/* Which rules rows must pass. An item of no entity that is no companion either is for operators alone: it has no rule. */
 struct show_question {
 	enum allow_verb verb;
 	bool of_rows;  /* the rules of the rows' entities */
-	bool of_list;  /* the pattern's own, where it looks at rows */
-	bool followed; /* they only lead to others: those of an entity without any rule pass */
-	bool whole;    /* they have all their attributes */
+	bool of_list;  /* the pattern's own, where it reads rows */
+	bool followed; /* the rows only lead to others: those of an entity without any rule pass */
+	bool whole;    /* the rows have all their attributes */
 };
-/* Rows that the caller may see stay, in order; *n is how many. */
+/* Keeps the rows that the caller may see, in order; *n is how many. */
 bool show_allowed(struct pattern *p, struct found *rows, size_t *n, const struct show_question *q) MUST_CHECK;
-
-/* The key that `then` leads to from a row; absent where it leads nowhere. */
+/* The key that `then` leads to from a row; absent: none. */
 bool then_key(struct pattern *p, const struct found *row, struct value *key) MUST_CHECK;
 
 /* ---- shapes ---- */
 bool rank_sort(struct pattern *p, struct found *rows, size_t n) MUST_CHECK;
-bool shape_batch(struct pattern *p, const struct read_request *q, struct read_result *out) MUST_CHECK;
+bool shape_batch(struct pattern *p, const struct read_request *q, struct found **rows, size_t *n) MUST_CHECK;
 bool shape_counts(struct pattern *p, struct read_result *out) MUST_CHECK;
 bool shape_count(struct pattern *p, int64_t *count) MUST_CHECK;
 void shape_tree(struct pattern *p, struct read_result *out);
 bool shape_unite(struct pattern *p, struct read_result *out) MUST_CHECK;
-/* Every row, at most so many as may be looked at. */
-bool flow_all(struct flow *s, struct found **rows, size_t *n) MUST_CHECK;
 
 /* ---- cursors ---- */
 struct slice cursor_seal(struct run *r, const struct access *access, const struct row *given, struct slice payload);
-/* MALFORMED when it is not one of this pattern with these parameters. */
+/* MALFORMED: not a cursor of this pattern with these parameters. */
 bool cursor_open(struct run *r, const struct access *access, const struct row *given, struct slice cursor,
 		 struct slice *payload) MUST_CHECK;
 bool cursor_malformed(struct run *r);
 
-/* Which entities rows can be of, without reading any; others: companions, too. */
-struct read_kinds {
-	const struct entity **list;
-	size_t count;
-	bool others;
-};
-/* What the keys and the filter let through, whatever the pattern says it returns. */
-void read_possible(const struct design *d, const struct access *access, struct arena *a, struct read_kinds *out);
-void read_kinds(const struct design *d, const struct access *access, struct arena *a, struct read_kinds *out);
-
-/* What of that every reading wants to know. An app's has been found out beforehand (reads_new()). */
-struct read_known {
-	const struct entity *expected; /* the only one whose items the keys let through; NULL: several, or companions, too */
-	bool mixed;                    /* rows may be of several entities */
-	bool asks_caller;              /* two callers may get different answers; operators do in any case */
-	enum read_time {
-		READ_ANY_TIME,
-		READ_BY_DAY,
-		READ_BY_TIME
-	} time; /* how the pages hang on the time of the first one */
-};
-struct read_known read_known(struct run *r, const struct access *access);
-/* read_live_kinds.c */
-bool read_asks_caller(const struct design *d, const struct access *access, struct arena *a);
-enum read_time read_time(const struct design *d, const struct access *access);
-
-uint64_t read_hash(struct value v);
+uint64_t read_hash(struct value v); /* never 0 */
 
 #endif

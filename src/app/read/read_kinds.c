@@ -1,13 +1,13 @@
-/* Which entities a pattern's rows can be of, told from the design alone.
+/* What is known of a pattern from the design alone: above all the entities that its rows can be of.
  *
- * In doubt one more: a kind that is missing here would be shown without its rule being asked where rows are only counted.
+ * In doubt one entity more: rows of an entity that is missing here would be counted without asking its rule.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "app/app_internal.h"
-#include "app/read/read_internal.h"
+#include "app/read/read_where.h"
+#include "app/run/state.h"
 
 /* ---- can a key be what is asked for? ---- */
 
-/* walks the characters of a template; what is in a placeholder is not known */
+/* walks the characters of a template; the text of a placeholder is not known */
 struct reader {
 	const struct template *t;
 	size_t part, at;
@@ -33,7 +33,7 @@ static int next_char(struct reader *x)
 /* A time or a padded number does not begin with a letter. */
 static bool begins_with_digit(const struct template_part *hole, const struct entity *e)
 {
-	const struct attribute *a = hole->name_count == 1 ? entity_attribute(e, hole->names[0]) : NULL;
+	const struct attribute *a = hole->name_count == 1 ? slots_attribute(e->slots, hole->at) : NULL;
 
 	return hole->format == FORMAT_DATE || hole->format == FORMAT_MONTH || hole->format == FORMAT_PAD ||
 	       hole->format == FORMAT_OFFSET || (a && (a->type == ATTR_TIMESTAMP || a->type == ATTR_EPOCH));
@@ -56,12 +56,7 @@ static size_t hashes(const struct template *t)
 	return n;
 }
 
-static bool is_bare(const struct template *t)
-{
-	return t->part_count == 1 && t->parts[0].names && t->parts[0].format == FORMAT_PLAIN;
-}
-
-/* What lies between two texts begins as both of them do. */
+/* A text between two texts begins as both of them do. */
 static bool can_lie_between(const struct where_rule *w, const struct template *key)
 {
 	struct slice from = template_prefix(w->value), to = template_prefix(w->upper), is = template_prefix(key);
@@ -73,7 +68,7 @@ static bool can_lie_between(const struct where_rule *w, const struct template *k
 	return slice_equal(slice_make(from.p, n), slice_make(is.p, n));
 }
 
-/* To the next '#': no value of a placeholder holds one. */
+/* Skips to the next '#': no value of a placeholder contains one. */
 static void skip_value(struct reader *x)
 {
 	for (; x->part < x->t->part_count; x->part++, x->at = 0) {
@@ -92,7 +87,8 @@ static bool can_meet(const struct where_rule *w, const struct template *key, con
 
 	if (w->op == WHERE_BETWEEN && !w->optional)
 		return can_lie_between(w, key);
-	if (w->optional || (w->op != WHERE_EQ && w->op != WHERE_BEGINS) || is_bare(w->value) || is_bare(key))
+	if (w->optional || (w->op != WHERE_EQ && w->op != WHERE_BEGINS) || template_is_bare(w->value) ||
+	    template_is_bare(key))
 		return true;
 	if (exact && hashes(w->value) != hashes(key)) /* a value has no '#' */
 		return false;
@@ -120,25 +116,23 @@ static bool can_meet(const struct where_rule *w, const struct template *key, con
 static bool rules_meet(const struct where_rule *w, const struct key_rule *rules, size_t n, const struct entity *e)
 {
 	for (size_t i = 0; i < n; i++)
-		if (slice_equal(rules[i].attribute, w->attribute) && can_meet(w, rules[i].template, e))
+		if (rules[i].at == w->at && can_meet(w, rules[i].template, e))
 			return true;
 	/* a key may be an attribute as it is */
-	return entity_attribute(e, w->attribute) && rules == e->keys;
+	return slots_attribute(e->slots, w->at) && rules == e->keys;
 }
 
 static bool can_be_in(const struct design *d, const struct access *a, const struct key_rule *rules, size_t n,
 		      const struct entity *e)
 {
-	const struct design_index *index = a->index.n ? design_index(d, a->index) : NULL;
-	const struct key_schema *k = index ? &index->key : &d->key;
+	const struct key_schema *k = a->key;
 
 	for (size_t i = 0; i < a->where_count; i++)
 		if (!rules_meet(&a->where[i], rules, n, e))
 			return false;
 	for (size_t i = 0; i < (size_t)k->hash_count + k->range_count; i++) {
-		struct where_rule any = { .attribute = i < k->hash_count ? k->hash[i].name
-									 : k->range[i - k->hash_count].name,
-					  .optional = true };
+		struct slice name = i < k->hash_count ? k->hash[i].name : k->range[i - k->hash_count].name;
+		struct where_rule any = { .at = design_named(d, name), .optional = true };
 
 		if (!rules_meet(&any, rules, n, e))
 			return false;
@@ -148,15 +142,16 @@ static bool can_be_in(const struct design *d, const struct access *a, const stru
 
 /* ---- and does the filter let it through? ---- */
 
-static bool has_name(const struct entity *e, struct slice name)
+/* Also keys and attributes that the entity computes. */
+static bool has_name(const struct entity *e, const struct name *name)
 {
 	for (size_t i = 0; i < e->key_count; i++)
-		if (slice_equal(e->keys[i].attribute, name))
+		if (e->keys[i].at == name)
 			return true;
-	return entity_attribute(e, name) != NULL;
+	return slots_attribute(e->slots, name) != NULL;
 }
 
-/* False only where an attribute must be there that such an item never has. */
+/* False only if the filter requires an attribute that items of the entity never have. */
 static bool can_pass(const struct term *t, const struct entity *e)
 {
 	if (!t)
@@ -164,7 +159,7 @@ static bool can_pass(const struct term *t, const struct entity *e)
 	if (t->kind == TERM_AND)
 		return can_pass(t->args[0], e) && can_pass(t->args[1], e);
 	if (t->kind == TERM_PRESENT || t->kind == TERM_EQ)
-		return t->args[0]->kind != TERM_PATH || t->args[0]->name_count != 1 || has_name(e, t->args[0]->names[0]);
+		return t->args[0]->kind != TERM_PATH || t->args[0]->name_count != 1 || has_name(e, t->args[0]->at);
 	return true;
 }
 
@@ -193,59 +188,120 @@ static void add_by_keys(const struct design *d, const struct access *access, str
 	}
 }
 
-static void add_kinds(const struct design *d, const struct access *access, struct arena *a, int depth, bool said,
+static void add_kinds(const struct design *d, const struct access *access, bool returned, int depth, struct arena *a,
 		      struct read_kinds *out)
 {
-	const struct entity *e = NULL;
-	const struct access *run;
+	const struct entity *e = access->get.to;
 
-	if (said && access->has_then && access->then.entity.n)
-		e = design_entity(d, access->then.entity);
-	else if (said && access->has_then)
-		out->others = true; /* whatever the keys lead to */
-	else if (access->get.entity.n)
-		e = design_entity(d, access->get.entity);
-	else if (said && access->entity.n)
-		e = design_entity(d, access->entity);
-	if (e) {
+	if (returned && access->has_then) {
+		e = access->then.of;
+		out->others = out->others || !e; /* whatever the keys lead to */
+	} else if (returned && !e) {
+		e = access->of;
+	}
+	if (e)
 		add(a, out, e);
-		return;
-	}
-	if (access->kind != ACCESS_MERGE) {
+	else if (access->kind != ACCESS_MERGE)
 		add_by_keys(d, access, a, out);
+	if (e || access->kind != ACCESS_MERGE || depth == READ_MOST_NESTED)
 		return;
-	}
-	for (size_t i = 0; depth < READ_MOST_NESTED && i < (access->merge_of_count ? access->merge_of_count : 1); i++) {
-		run = design_access(d, access->merge_of_count ? access->merge_of[i] : access->merge_pattern);
-		if (run)
-			add_kinds(d, run, a, depth + 1, said, out);
-	}
+	for (size_t i = 0; i < access->merge_of_count; i++)
+		add_kinds(d, access->merge_parts[i], returned, depth + 1, a, out);
+	if (access->merge_run)
+		add_kinds(d, access->merge_run, returned, depth + 1, a, out);
 }
 
-void read_possible(const struct design *d, const struct access *access, struct arena *a, struct read_kinds *out)
+void read_kinds(const struct design *d, const struct access *access, bool returned, struct arena *a,
+		struct read_kinds *out)
 {
 	*out = (struct read_kinds){ 0 };
-	add_kinds(d, access, a, 0, false, out);
+	add_kinds(d, access, returned, 0, a, out);
 }
 
-void read_kinds(const struct design *d, const struct access *access, struct arena *a, struct read_kinds *out)
+const struct term *read_rule(const struct entity *e, enum allow_verb verb)
 {
-	*out = (struct read_kinds){ 0 };
-	add_kinds(d, access, a, 0, true, out);
+	return e->allow[verb] || verb != ALLOW_LIST ? e->allow[verb] : e->allow[ALLOW_READ];
+}
+
+/* ---- keys ---- */
+
+static bool is_fixed(const struct access *a, const struct name *name)
+{
+	for (size_t i = 0; i < a->where_count; i++)
+		if (a->where[i].at == name && a->where[i].op == WHERE_EQ && !a->where[i].optional)
+			return true;
+	return false;
+}
+
+static void add_key(const struct access *a, const struct name *name, struct read_known *out)
+{
+	struct read_names *to = is_fixed(a, name) ? &out->fixed : &out->open;
+
+	for (size_t i = 0; i < to->count; i++)
+		if (to->list[i] == name)
+			return;
+	to->list[to->count++] = name;
+}
+
+static void add_keys(const struct design *d, const struct access *a, const struct key_schema *k, struct read_known *out)
+{
+	for (size_t i = 0; i < k->hash_count; i++)
+		add_key(a, design_named(d, k->hash[i].name), out);
+	for (size_t i = 0; i < k->range_count; i++)
+		add_key(a, design_named(d, k->range[i].name), out);
+}
+
+/* ---- all together ---- */
+
+struct looks {
+	const struct design *d;
+	const struct access *access;
+	bool at_rows;
+};
+
+static bool is_parameter(const struct access *a, const struct name *name)
+{
+	for (size_t i = 0; i < a->param_count; i++)
+		if (a->param_at[i] == name)
+			return true;
+	for (size_t i = 0; i < a->query_param_count; i++)
+		if (a->query_params[i].at == name)
+			return true;
+	return false;
+}
+
+static void look_at_rows(void *ctx, const struct term *t)
+{
+	struct looks *l = ctx;
+
+	if (t->kind == TERM_PATH && t->of != TERM_OF_INPUT && t->at != l->d->caller_at && !is_parameter(l->access, t->at))
+		l->at_rows = true;
 }
 
 static struct read_known find_out(const struct design *d, const struct access *access, struct arena *a)
 {
-	struct read_kinds possible, kinds;
-
-	read_possible(d, access, a, &possible);
-	read_kinds(d, access, a, &kinds);
-	return (struct read_known){
-		.expected = possible.count == 1 && !possible.others ? possible.list[0] : NULL,
-		.mixed = kinds.count > 1,
+	struct looks looks = { d, access, false };
+	struct read_kinds returned;
+	struct read_known known = {
 		.asks_caller = read_asks_caller(d, access, a),
+		.by_age = read_term_reads(access->rank, d->age_at),
 		.time = read_time(d, access),
+		.filter = query_filter(d, access, a),
+		.fixed = { .list = arena_array(a, const struct name *, 2 * (KEY_HASH_MAX + KEY_RANGE_MAX)) },
+		.open = { .list = arena_array(a, const struct name *, 2 * (KEY_HASH_MAX + KEY_RANGE_MAX)) },
 	};
+
+	read_kinds(d, access, false, a, &known.possible);
+	read_kinds(d, access, true, a, &returned);
+	known.expected = known.possible.count == 1 && !known.possible.others ? known.possible.list[0] : NULL;
+	known.mixed = returned.count > 1;
+	if (access->allow)
+		term_walk(access->allow, look_at_rows, &looks);
+	known.row_rule = looks.at_rows;
+	add_keys(d, access, access->key, &known);
+	add_keys(d, access, &d->key, &known);
+	query_projection(d, access, a, &known);
+	return known;
 }
 
 const struct read_known *reads_new(struct arena *a, const struct design *d)
@@ -257,18 +313,21 @@ const struct read_known *reads_new(struct arena *a, const struct design *d)
 	return list;
 }
 
-struct read_known read_known(struct run *r, const struct access *access)
+const struct read_known *read_known(struct run *r, const struct access *access)
 {
 	const struct design *d = r->design;
+	struct read_known *known;
 
 	if (r->app && r->app->reads && access >= d->accesses && access < d->accesses + d->access_count)
-		return r->app->reads[access - d->accesses];
-	return find_out(d, access, r->arena);
+		return &r->app->reads[access - d->accesses];
+	known = arena_new(r->arena, struct read_known);
+	*known = find_out(d, access, r->arena);
+	return known;
 }
 
 bool read_depends_on_caller(struct run *r, const struct access *access)
 {
-	return read_known(r, access).asks_caller;
+	return read_known(r, access)->asks_caller;
 }
 
 const struct entity *read_entity(const struct design *d, const struct access *access)
@@ -279,7 +338,7 @@ const struct entity *read_entity(const struct design *d, const struct access *ac
 
 	arena_init(&a);
 	ARENA_TRY(&a, {
-		read_kinds(d, access, &a, &kinds);
+		read_kinds(d, access, true, &a, &kinds);
 		e = kinds.count == 1 && !kinds.others ? kinds.list[0] : NULL;
 	}, {
 		e = NULL;

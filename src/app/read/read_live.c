@@ -1,4 +1,4 @@
-/* Lists that are watched: opening them, and their partitions. What they show of a change is in read_live_show.c.
+/* Watched lists: opening them, and their partitions. read_live_show.c has what they show of a change.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "app/read/read_live_internal.h"
 
@@ -8,19 +8,11 @@ bool live_open(struct run *r, const struct access *access, const struct row *giv
 {
 	memset(o, 0, sizeof(*o));
 	o->g = (struct reading){ r, READ_MOST_ROWS, r->now_ms };
-	o->p = (struct pattern){ .g = &o->g, .access = access, .descending = access->descending };
+	pattern_init(&o->p, &o->g, access, false);
 	if (!pattern_params(&o->g, access, given, false, &o->params, &o->none))
 		return false;
 	o->p.params = &o->params;
 	return pattern_allow(&o->p, may);
-}
-
-static void expect_kind(struct pattern *p)
-{
-	struct read_kinds kinds;
-
-	read_possible(p->g->r->design, p->access, p->g->r->arena, &kinds);
-	p->expected = kinds.count == 1 && !kinds.others ? kinds.list[0] : NULL;
 }
 
 bool live_parts(struct pattern *p, struct pattern ***parts, size_t *n)
@@ -40,7 +32,7 @@ bool live_parts(struct pattern *p, struct pattern ***parts, size_t *n)
 			(*parts)[i] = &list[i].pattern;
 	}
 	for (size_t i = 0; i < *n; i++)
-		expect_kind((*parts)[i]);
+		(*parts)[i]->expected = (*parts)[i]->known->expected;
 	return true;
 }
 
@@ -94,7 +86,7 @@ static void add_value(struct buf *b, struct value v)
 	buf_add(b, v.p, v.n);
 }
 
-/* False: the item has not all of the key. */
+/* False: the item lacks a part of the key. */
 static bool name_of_image(struct arena *a, struct slice index, const struct key_schema *k, struct value image,
 			  struct slice *out)
 {
@@ -111,19 +103,16 @@ static bool name_of_image(struct arena *a, struct slice index, const struct key_
 
 static bool name_of_plan(const struct pattern *p, const struct query_plan *plan, struct slice *out)
 {
-	const struct key_schema *k = query_schema(p);
+	const struct key_schema *k = p->access->key;
 	struct buf b;
 
 	begin_name(&b, p->g->r->arena, p->access->index);
 	for (size_t i = 0; i < k->hash_count; i++) {
-		const struct dyn_condition *found = NULL;
+		const struct dyn_condition *c = query_condition(plan, design_named(p->g->r->design, k->hash[i].name));
 
-		for (size_t n = 0; n < plan->where_count; n++)
-			if (slice_equal(plan->where[n].attribute, k->hash[i].name) && plan->where[n].op == WHERE_EQ)
-				found = &plan->where[n];
-		if (!found || !value_present(found->value))
+		if (!c || c->op != WHERE_EQ || !value_present(c->value))
 			return false;
-		add_value(&b, found->value);
+		add_value(&b, c->value);
 	}
 	*out = buf_slice(&b);
 	return true;
@@ -150,7 +139,7 @@ static bool add_queried(struct pattern *p, struct partitions *x)
 	struct query_plan plan;
 	struct slice name;
 
-	for (int64_t step = 0; step < live_steps(p->access); step++) {
+	for (int64_t step = 0; step < query_steps(p->access); step++) {
 		if (!query_plan(p, step, &plan))
 			return false;
 		if (!plan.none && name_of_plan(p, &plan, &name))
@@ -159,13 +148,13 @@ static bool add_queried(struct pattern *p, struct partitions *x)
 	return true;
 }
 
-/* Those of the account that watches: what is written there may end its session. */
+/* The partitions of the caller's account: a write there may end the session. */
 static void add_account(struct run *r, const struct access *access, struct partitions *x)
 {
 	const struct caller_session *s = &r->caller.session;
 	struct slice name;
 
-	if (!s->account.n || !read_live_depends_on_caller(r->design, access, r->arena))
+	if (!s->account.n || !read_depends_on_caller(r, access))
 		return;
 	for (size_t i = 0; i < 2; i++)
 		if (value_present(s->keys[i]) && name_of_image(r->arena, SLICE(""), &r->design->key, s->keys[i], &name))
@@ -208,29 +197,7 @@ bool read_live_partitions(struct run *r, const struct read_live *w, struct slice
 
 /* ---- opening ---- */
 
-static bool refuse(struct run *r)
-{
-	return r->caller.subject.n ? run_fail(r, PROBLEM_FORBIDDEN, "This is not for you to read")
-				   : run_fail(r, PROBLEM_UNAUTHENTICATED, "Log in to read this");
-}
-
-static bool locate(struct live_pattern *o, struct value *key)
-{
-	const struct reference *get = &o->p.access->get;
-	struct run *r = o->g.r;
-	struct scope s = pattern_scope(&o->p, VALUE_ABSENT);
-	struct value *args;
-
-	*key = VALUE_ABSENT;
-	if (o->p.access->kind != ACCESS_GET)
-		return true;
-	if (!get->entity.n)
-		return query_key(&o->p, key);
-	return scope_args(&s, get->args, get->arg_count, &args) &&
-	       entity_locate(r, design_entity(r->design, get->entity), args, get->arg_count, key);
-}
-
-/* As the GET would answer: there is nothing to watch where there is nothing. */
+/* As a GET would answer: an item that does not exist cannot be watched. */
 static bool is_there(struct run *r, const struct access *access, const struct row *given)
 {
 	struct read_request q = { .access = access, .params = given };
@@ -249,11 +216,13 @@ bool read_live_open(struct run *r, const struct access *access, const struct row
 	if (!live_open(r, access, given, &o, &may))
 		return false;
 	if (!may)
-		return refuse(r);
+		return pattern_refuse(r);
 	if (!read_live_can(r->design, access, &why))
 		return run_fail(r, PROBLEM_INVALID, "this list cannot be watched: %s", why);
 	if (live_is_single(access) && !is_there(r, access, given))
 		return false;
 	*out = (struct read_live){ .access = access, .params = row_item(given) };
-	return locate(&o, &out->key) && find_partitions(&o, out->key, partitions, n);
+	if (access->kind == ACCESS_GET && !pattern_key(&o.p, &out->key))
+		return false;
+	return find_partitions(&o, out->key, partitions, n);
 }

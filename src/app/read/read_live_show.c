@@ -25,15 +25,15 @@ static bool meets(const struct dyn_condition *c, struct value v)
 	return false;
 }
 
-/* Whether the keys of the image are those that the Query asks for. */
+/* Whether the Query would find an item with these keys. */
 static bool is_asked_for(struct pattern *p, struct value image, bool *out)
 {
 	struct query_plan plan;
 
 	*out = false;
-	if (!live_stands_in(query_schema(p), image))
+	if (!live_stands_in(p->access->key, image))
 		return true;
-	for (int64_t step = 0; step < live_steps(p->access) && !*out; step++) {
+	for (int64_t step = 0; step < query_steps(p->access) && !*out; step++) {
 		bool all = true;
 
 		if (!query_plan(p, step, &plan))
@@ -60,22 +60,22 @@ static bool has_key(const struct design *d, struct value image, struct value key
 
 struct side {
 	bool shown;
-	bool unknown;     /* it was shown, and nobody knows what it was */
-	struct value key; /* of what `then` led to; absent without */
+	bool unknown;     /* it was shown, and it is not known as what */
+	struct value key; /* of the item that `then` led to; absent without `then` */
 	struct slice data;
 };
 
 struct showing {
 	const struct read_live *live;
 	const struct read_live_change *change;
-	struct pattern *list; /* the one that is watched */
+	struct pattern *list; /* the watched one */
 	bool tag;
 };
 
-/* As an index has it. */
+/* The image as the index has it. */
 static struct value projected(const struct pattern *p, struct value image)
 {
-	const struct design_index *i = p->access->index.n ? design_index(p->g->r->design, p->access->index) : NULL;
+	const struct design_index *i = p->access->from;
 	struct value_iter it = value_iter(image);
 	struct value_member *members;
 	size_t n = 0;
@@ -84,20 +84,9 @@ static struct value projected(const struct pattern *p, struct value image)
 		return image;
 	members = arena_array(p->g->r->arena, struct value_member, value_count(image));
 	while (value_next(&it))
-		if (query_projects(p, it.name))
+		if (query_projects(p->g->r->design, p->access, it.name))
 			members[n++] = (struct value_member){ it.name, it.value };
 	return value_make_map(p->g->r->arena, members, n);
-}
-
-static bool holds(struct pattern *p, const struct term *t, struct value full, bool *out)
-{
-	struct scope s;
-
-	*out = true;
-	if (!t)
-		return true;
-	s = pattern_scope(p, full);
-	return scope_holds(&s, t, out);
 }
 
 static bool stays(struct pattern *p, struct found *row, const struct show_question *q, bool *out)
@@ -121,7 +110,7 @@ static bool may_see(struct pattern *p, struct found *row, bool *out)
 		     out);
 }
 
-/* Who may not see a row is not led on by it. */
+/* A row that the caller may not see leads nowhere. */
 static bool may_follow(struct pattern *p, struct found *row, bool *out)
 {
 	return stays(p, row,
@@ -129,7 +118,7 @@ static bool may_follow(struct pattern *p, struct found *row, bool *out)
 		     out);
 }
 
-/* The rule of the merge that a part's row is in. */
+/* The rule of the merge that contains a part's row. */
 static bool may_see_in(struct pattern *list, struct found *row, bool *out)
 {
 	return stays(list, row, &(struct show_question){ .verb = ALLOW_LIST, .of_list = true, .whole = true }, out);
@@ -160,12 +149,12 @@ static bool show(const struct showing *x, struct pattern *p, struct found *row, 
 	return true;
 }
 
-/* The item that a row leads to, as it is now; where the row has gone, as it was if it has changed at the same time. */
+/* The item that a row leads to, as it is now; for a row that was removed, as it was if it changed at the same time. */
 static bool lead_on(const struct showing *x, struct pattern *p, struct found *row, bool was, struct side *out)
 {
 	struct run *r = p->g->r;
 	const struct then_rule *t = &p->access->then;
-	const struct entity *said = t->entity.n ? design_entity(r->design, t->entity) : NULL;
+	const struct entity *e;
 	struct value key, item = VALUE_ABSENT;
 	bool keep, may;
 
@@ -180,15 +169,15 @@ static bool lead_on(const struct showing *x, struct pattern *p, struct found *ro
 	out->unknown = was && !value_present(item);
 	if (!value_present(item) || (!was && entity_expired(r, item)))
 		return true;
-	row->shown.entity = entity_of_likely(r, item, said);
-	if (said && row->shown.entity != said)
+	e = entity_of_likely(r, item, t->of);
+	if (t->of && e != t->of)
 		return true;
-	row->shown.full = row->shown.entity ? entity_full(r, row->shown.entity, item) : item;
+	row->shown = e ? entity_lay(r, e, item) : row_of(item);
 	row->stored = item;
-	if (!holds(p, t->keep, row->shown.full, &keep) || !may_see(p, row, &may))
+	if (!pattern_holds(p, t->keep, &row->shown, &keep) || !may_see(p, row, &may))
 		return false;
 	out->key = key;
-	/* who is told that it has gone need not be told of what it has become */
+	/* a removal does not tell what the item has become */
 	return (!keep && !was) || !may || show(x, p, row, out);
 }
 
@@ -200,11 +189,11 @@ static bool is_row(const struct showing *x, struct pattern *p, struct value imag
 	return true;
 }
 
-/* `was`: the image before the change. Expired or not, whoever saw it has not been told that it is gone. */
+/* `was`: the image before the change. Even if it has expired, the watcher has not been told that it is gone. */
 static bool side_of(const struct showing *x, struct pattern *p, struct value image, bool was, struct side *out)
 {
 	struct run *r = p->g->r;
-	struct slice of = p->access->get.entity;
+	const struct entity *of = p->access->get.to;
 	struct found row = { .stored = image };
 	const struct entity *e;
 	struct value seen;
@@ -218,12 +207,12 @@ static bool side_of(const struct showing *x, struct pattern *p, struct value ima
 	if (!is)
 		return true;
 	e = pattern_entity(p, image);
-	if (of.n && (!e || !slice_equal(e->name, of)))
+	if (of && e != of)
 		return true;
 	seen = projected(p, image);
 	row.raw = e ? entity_lay(r, e, seen) : row_of(seen);
 	row.shown = e ? entity_lay(r, e, image) : row_of(image);
-	if (!holds(p, p->access->filter, row.raw.full, &is))
+	if (!pattern_holds(p, p->access->filter, &row.raw, &is))
 		return false;
 	if (!is)
 		return true;
@@ -252,7 +241,7 @@ static void compare(const struct side *was, const struct side *is, struct read_l
 		tell(events, n, LIVE_REMOVED, was->data);
 		tell(events, n, LIVE_ADDED, is->data);
 	} else if (was->shown && is->shown) {
-		/* What has changed may be nothing that is shown. */
+		/* The change may be in nothing that is shown. */
 		if (led_on || !slice_equal(was->data, is->data))
 			tell(events, n, LIVE_CHANGED, is->data);
 	} else if (is->shown) {
@@ -264,12 +253,9 @@ static void compare(const struct side *was, const struct side *is, struct read_l
 
 static bool is_mixed(const struct pattern *p)
 {
-	struct read_kinds kinds;
-
 	if (live_is_single(p->access) || (p->expected && !p->access->has_then && p->access->kind == ACCESS_QUERY))
 		return false;
-	read_kinds(p->g->r->design, p->access, p->g->r->arena, &kinds);
-	return kinds.count > 1;
+	return p->known->mixed;
 }
 
 bool read_live_follow(struct run *r, const struct read_live *w, const struct read_live_change *c,

@@ -1,11 +1,11 @@
 /* Several patterns as one list.
  *
- * With `by` the parts are walked together, the next of their heads by that attribute comes first. Without it one comes
- * after the other. An item comes once: rows of one item have the same value of `by`, so the keys of the rows that share
- * the last value are remembered in a cursor, and nothing more.
+ * With `by` the parts are read together, and the row that is first by that attribute comes next. Without it one part
+ * follows the other. An item comes once: its rows have the same value of `by`, so a cursor only has to hold the keys of
+ * the rows that share the last value.
  *
- * Parts do not wait for one another's rows (backend_together()): what leads to them and the first rows of all are asked for at once.
- * One after the other, the first is asked by itself, since its rows may be enough; then all others.
+ * Parts do not wait for one another (backend_together()): the patterns that lead to them and the first rows of all are read
+ * at once. In turn, the first part is read alone, since its rows may be enough; then all others together.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "app/read/read_internal.h"
 #include "base/map.h"
@@ -18,9 +18,9 @@ struct part {
 	struct found head;
 	struct value by;
 	bool has_head, done;
-	bool in_group;                   /* in all: it has a row with the group's value */
-	const struct read_place *taken;  /* where it stood when the last row was handed on */
-	const struct read_place *popped; /* behind the last row taken from it */
+	bool in_group;                   /* in all: it has a row with the value of the group */
+	const struct read_place *taken;  /* its place when the last row was handed on */
+	const struct read_place *popped; /* its place after the last row taken from it */
 };
 
 struct merge_flow {
@@ -28,10 +28,10 @@ struct merge_flow {
 	struct pattern *p;
 	struct part *parts;
 	struct merge_part *runs;
-	size_t count, at; /* at: without `by`, the one whose turn it is */
+	size_t count, at; /* at: without `by`, the part whose turn it is */
 	bool descending, disjoint, replayed;
-	bool opening;                 /* nothing has been read of the parts yet */
-	const struct read_place *tip; /* of what has been taken */
+	bool opening;                 /* no part has been read yet */
+	const struct read_place *tip; /* the place after the last row taken */
 	/* in all: rows of one value of `by` */
 	struct found first;
 	struct value group;
@@ -45,12 +45,14 @@ struct merge_flow {
 
 static struct value by_of(const struct access *a, const struct found *row)
 {
-	struct value v = a->merge_by.n ? row_find(&row->shown, a->merge_by) : VALUE_ABSENT;
+	struct value v = VALUE_ABSENT;
 
-	if (!value_present(v) && a->merge_by.n)
-		v = row_find(&row->raw, a->merge_by); /* a key attribute of the row that led here */
-	if (!value_present(v) && a->merge_else.n)
-		v = row_find(&row->shown, a->merge_else);
+	if (a->merge_by_at)
+		v = row_get(&row->shown, a->merge_by_at);
+	if (!value_present(v) && a->merge_by_at)
+		v = row_get(&row->raw, a->merge_by_at); /* a key attribute of the row that led here */
+	if (!value_present(v) && a->merge_else_at)
+		v = row_get(&row->shown, a->merge_else_at);
 	return v;
 }
 
@@ -58,7 +60,7 @@ static int compare(const struct merge_flow *m, struct value x, struct value y)
 {
 	int c;
 
-	if (!value_present(x) || !value_present(y)) /* what has none comes last, in either order */
+	if (!value_present(x) || !value_present(y)) /* rows without a value come last, in either order */
 		return !value_present(x) - !value_present(y);
 	if (value_type(x) != value_type(y))
 		c = (int)value_type(x) - (int)value_type(y);
@@ -89,7 +91,7 @@ static uint64_t key_hash_of(struct merge_flow *m, const struct found *row, struc
 	return read_hash(key);
 }
 
-/* Whether it has been handed on; remembers it. */
+/* Whether the item was handed on before; remembers it. */
 static bool is_repeated(struct merge_flow *m, const struct found *row, size_t part, struct read_place *place)
 {
 	struct slice bytes;
@@ -107,7 +109,7 @@ static bool is_repeated(struct merge_flow *m, const struct found *row, size_t pa
 	return false;
 }
 
-/* ---- walking together ---- */
+/* ---- together ---- */
 
 static void end_opening(struct merge_flow *m)
 {
@@ -116,7 +118,7 @@ static void end_opening(struct merge_flow *m)
 	m->opening = false;
 }
 
-/* *stuck: nothing more may be looked at. */
+/* *stuck: no more rows may be read. */
 static bool fill_heads(struct merge_flow *m, size_t want, bool *stuck)
 {
 	size_t each = want / m->count + 2;
@@ -154,7 +156,7 @@ static struct read_place *take(struct merge_flow *m, struct part *part)
 	return place;
 }
 
-/* Where everything stands now, for when nothing more may be looked at. */
+/* The places of all parts now, for when no more rows may be read. */
 static const struct read_place *place_of_all(struct merge_flow *m)
 {
 	const struct read_place **all = arena_array(m->p->g->r->arena, const struct read_place *, m->count);
@@ -236,7 +238,7 @@ static bool merge_together(struct merge_flow *m, size_t want)
 
 /* ---- one after the other ---- */
 
-/* What the parts before this page have shown, where the same item may come from several. */
+/* Reads again the parts before this page, where an item may come from several: what they have shown is not repeated. */
 static bool replay(struct merge_flow *m)
 {
 	m->replayed = true;
@@ -321,8 +323,8 @@ static bool merge_more(struct flow *s, size_t want)
 }
 
 /* ---- places ----
- * Each part that has moved: its id (8 bytes), then 0 and the length and text of its place, or 1 when it has ended. With
- * `by` first the hash of the last value and those of the keys that had it. */
+ * Each part that has moved: its id (8 bytes), then 0 and the length and bytes of its place, or 1 if it has ended. With
+ * `by` these follow the hash of the last value and the hashes of the keys of its rows. */
 
 static void save_ties(struct merge_flow *m, const struct read_place *place, struct buf *b)
 {
@@ -358,7 +360,7 @@ static void save_part(struct merge_flow *m, size_t i, const struct read_place *p
 		buf_byte(b, 1);
 		return;
 	}
-	if (!place && !in_turn) /* whose turn it is says something even at its beginning */
+	if (!place && !in_turn) /* the part whose turn it is counts even at its beginning */
 		return;
 	buf_init(&inner, m->p->g->r->arena);
 	flow_save(part->s, place, &inner);
@@ -368,7 +370,7 @@ static void save_part(struct merge_flow *m, size_t i, const struct read_place *p
 	buf_put(b, buf_slice(&inner));
 }
 
-/* Where each part stood: the newest note of it in the chain, else where it began. */
+/* The place of each part: the newest in the chain, or its beginning. */
 static const struct read_place **places_at(struct merge_flow *m, const struct read_place *place)
 {
 	const struct read_place **all = arena_array(m->p->g->r->arena, const struct read_place *, m->count);
@@ -419,7 +421,7 @@ static bool load_ties(struct merge_flow *m, const char **p, const char *end)
 	return true;
 }
 
-/* Parts that are no longer run are passed over; new ones begin at their beginning. */
+/* Skips parts that are no longer run; new parts begin at their beginning. */
 static bool load_part(struct merge_flow *m, const char **p, const char *end)
 {
 	struct part *part = NULL;

@@ -35,7 +35,7 @@ static bool put_row(struct run *r, const struct access *access, const struct rea
 	return true;
 }
 
-/* The mean of the numbers, to four places. */
+/* The mean of the labels, to four places. */
 static void put_mean(struct run *r, const struct read_result *x, struct buf *b)
 {
 	struct number sum = number_from_i64(0), count = number_from_i64(x->count), mean;
@@ -81,7 +81,7 @@ static bool put_list(struct run *r, const struct access *access, const struct re
 
 	for (size_t i = 0; i < x->row_count; i++)
 		likely += x->rows[i].full.n;
-	buf_room(b, likely); /* grow once, not often */
+	buf_room(b, likely); /* grows once */
 	buf_lit(b, "{\"items\":");
 	if (!put_rows(r, access, x, x->rows, x->row_count, b))
 		return false;

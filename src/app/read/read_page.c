@@ -1,4 +1,4 @@
-/* Flows of rows: the queue they have in common, rows at hand, and all there is.
+/* Flows of rows: the queue they share, rows at hand, and all rows of a flow.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "app/read/read_internal.h"
 
@@ -59,7 +59,7 @@ bool flow_all(struct flow *s, struct found **rows, size_t *n)
 static bool rows_more(struct flow *s, size_t want)
 {
 	(void)want;
-	s->ended = true; /* they have been there from the beginning */
+	s->ended = true; /* all rows were pushed when it was made */
 	return true;
 }
 

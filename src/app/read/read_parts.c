@@ -9,29 +9,30 @@ struct parts {
 	struct value label;
 };
 
-/* The same pattern with the same parameters is run once. */
+/* Adds a pattern, unless it is there with the same parameters. */
 static bool add(struct parts *x, const struct access *access, const struct row *given)
 {
 	struct run *r = x->p->g->r;
 	struct pattern *p = x->p;
-	struct merge_part part = {
-		.pattern = { .g = p->g, .access = access, .trusted = p->trusted, .child = true, .depth = p->depth + 1 }
-	};
+	struct merge_part part = { .label = x->label };
 	struct row *params = arena_new(r->arena, struct row);
 	bool none, may;
 
-	part.label = x->label;
+	pattern_init(&part.pattern, p->g, access, p->trusted);
+	part.pattern.child = true;
+	part.pattern.depth = p->depth + 1;
 	if (part.pattern.depth > READ_MOST_NESTED)
 		return run_fail(r, PROBLEM_INTERNAL, "'%.*s' merges itself", SLICE_ARG(p->access->name));
 	if (!pattern_params(p->g, access, given, p->trusted, params, &none))
 		return false;
 	part.pattern.params = params;
 	part.pattern.ordered = p->access->order.n || p->ordered;
-	part.pattern.descending = part.pattern.ordered ? p->descending : access->descending;
+	if (part.pattern.ordered)
+		part.pattern.descending = p->descending;
 	part.pattern.followed = p->followed || p->access->has_then;
 	if (!pattern_allow(&part.pattern, &may))
 		return false;
-	if (p->open || p->past_rules) { /* the merge's own rule has decided, or will */
+	if (p->open || p->past_rules) { /* the merge's own rule decides */
 		part.pattern.open = p->open;
 		part.pattern.past_rules = may = true;
 		part.pattern.row_rule = false;
@@ -52,26 +53,20 @@ static bool add(struct parts *x, const struct access *access, const struct row *
 	return true;
 }
 
-static const struct access *pattern_named(struct run *r, struct slice name, const struct access **out)
-{
-	*out = design_access(r->design, name);
-	if (!*out)
-		run_fail(r, PROBLEM_INTERNAL, "There is no access pattern '%.*s'", SLICE_ARG(name));
-	return *out;
-}
+/* ---- several patterns ---- */
 
-/* ---- of several ---- */
 static bool parts_of(struct parts *x)
 {
-	const struct access *a = x->p->access, *run;
+	const struct access *a = x->p->access;
 
 	for (size_t i = 0; i < a->merge_of_count; i++)
-		if (!pattern_named(x->p->g->r, a->merge_of[i], &run) || !add(x, run, x->p->params))
+		if (!add(x, a->merge_parts[i], x->p->params))
 			return false;
 	return true;
 }
 
-/* ---- one with other parameters each time ---- */
+/* ---- one pattern with other parameters each time ---- */
+
 static bool with_values(struct parts *x, struct scope *s, struct row *given)
 {
 	const struct access *a = x->p->access;
@@ -102,7 +97,7 @@ static bool add_for(struct parts *x, const struct access *run, struct value v)
 {
 	struct term_variable variables[2] = { { x->p->access->range_at, x->p->access->range_variable, v } };
 	struct row given;
-	struct scope s = pattern_scope(x->p, VALUE_ABSENT);
+	struct scope s = pattern_scope(x->p, NULL);
 
 	x->label = v;
 	if (s.variable_count)
@@ -125,7 +120,7 @@ static bool parts_over_numbers(struct parts *x, const struct access *run)
 static bool parts_over_list(struct parts *x, const struct access *run)
 {
 	struct arena *a = x->p->g->r->arena;
-	struct scope s = pattern_scope(x->p, VALUE_ABSENT);
+	struct scope s = pattern_scope(x->p, NULL);
 	struct value list;
 	struct value_iter it;
 
@@ -154,7 +149,7 @@ struct level {
 	size_t count;
 };
 
-/* The values that lead down from a row: a parameter of `over` is called as in `with`, or stands in its place. */
+/* The values that lead from a row to the level below: a parameter of `over` has its name in `with`, or its position. */
 static void lead_down(const struct parts *x, const struct access *over, const struct row *row, struct row *given)
 {
 	const struct access *a = x->p->access;
@@ -165,18 +160,18 @@ static void lead_down(const struct parts *x, const struct access *over, const st
 		bool named = false;
 
 		for (size_t k = 0; k < a->merge_with_count; k++)
-			if (slice_equal(a->merge_with[k].attribute, over->params[i])) {
-				v = row_find(row, over->params[i]);
+			if (a->merge_with[k].at == over->param_at[i]) {
+				v = row_get(row, over->param_at[i]);
 				named = true;
 			}
 		if (!named && i < a->merge_with_count)
 			v = row_get(row, a->merge_with[i].at);
 		if (value_present(v))
-			row_put(given, over->params[i], v);
+			row_set(given, over->param_at[i], v);
 	}
 }
 
-/* And those that the start gives the pattern that is run: the other way round. */
+/* The values of the start itself for the pattern that is run: the other way round. */
 static void start_itself(const struct parts *x, const struct access *over, struct row *given)
 {
 	const struct access *a = x->p->access;
@@ -184,7 +179,7 @@ static void start_itself(const struct parts *x, const struct access *over, struc
 	row_copy(given, x->p->g->r->arena, x->p->params);
 	for (size_t i = 0; i < a->merge_with_count; i++)
 		if (!row_has(given, a->merge_with[i].at) && i < over->param_count)
-			row_set(given, a->merge_with[i].at, row_find(x->p->params, over->params[i]));
+			row_set(given, a->merge_with[i].at, row_get(x->p->params, over->param_at[i]));
 }
 
 static bool rows_below(struct parts *x, const struct access *over, const struct row *given, struct level *out)
@@ -206,7 +201,7 @@ static bool rows_below(struct parts *x, const struct access *over, const struct 
 		return false;
 	out->list = arena_grow(r->arena, out->list, known * sizeof(*out->list), (known + n) * sizeof(*out->list));
 	for (size_t i = 0; i < n; i++) {
-		struct scope scope = pattern_scope(x->p, rows[i].shown.full);
+		struct scope scope = pattern_scope(x->p, &rows[i].shown);
 
 		if (!with_values(x, &scope, &out->list[out->count]))
 			return false;
@@ -217,11 +212,11 @@ static bool rows_below(struct parts *x, const struct access *over, const struct 
 
 static bool parts_for_each(struct parts *x, const struct access *run)
 {
-	const struct access *a = x->p->access, *over;
+	const struct access *a = x->p->access, *over = a->merge_rows;
 	struct level here = { 0 };
 	struct row start;
 
-	if (!pattern_named(x->p->g->r, a->merge_over, &over) || !rows_below(x, over, x->p->params, &here))
+	if (!rows_below(x, over, x->p->params, &here))
 		return false;
 	if (a->merge_levels) {
 		start_itself(x, over, &start);
@@ -239,7 +234,7 @@ static bool parts_for_each(struct parts *x, const struct access *run)
 
 			if (!add(x, run, &here.list[i]))
 				return false;
-			if (level >= a->merge_levels || x->count == count) /* a row that was there is a circle */
+			if (level >= a->merge_levels || x->count == count) /* a row that is there already: a circle */
 				continue;
 			lead_down(x, over, &here.list[i], &down);
 			if (!rows_below(x, over, &down, &below))
@@ -254,15 +249,13 @@ static bool parts_for_each(struct parts *x, const struct access *run)
 
 bool merge_parts(struct pattern *p, struct merge_part **parts, size_t *n)
 {
+	const struct access *run = p->access->merge_run;
 	struct parts x = { .p = p };
-	const struct access *run;
 	bool ok;
 
 	if (p->access->merge_of_count)
 		ok = parts_of(&x);
-	else if (!pattern_named(p->g->r, p->access->merge_pattern, &run))
-		ok = false;
-	else if (p->access->merge_over.n)
+	else if (p->access->merge_rows)
 		ok = parts_for_each(&x, run);
 	else
 		ok = p->access->range_list ? parts_over_list(&x, run) : parts_over_numbers(&x, run);
@@ -273,30 +266,23 @@ bool merge_parts(struct pattern *p, struct merge_part **parts, size_t *n)
 
 /* ---- can an item come from two of them? ---- */
 
-static bool names(const struct template *t, struct slice name)
+static bool is_compared_by_equality(const struct access *a, const struct name *param)
 {
-	for (size_t i = 0; t && i < t->part_count; i++)
-		if (t->parts[i].names && slice_equal(t->parts[i].names[0], name))
+	for (size_t i = 0; i < a->where_count; i++)
+		if (a->where[i].op == WHERE_EQ && template_reads(a->where[i].value, param))
 			return true;
 	return false;
 }
 
-/* An item stands once in an index: where the parameters that differ are compared by =, no row is in two queries. */
+/* An item is in an index once: no row is in two queries if the parameters that differ are compared by =. */
 bool merge_is_disjoint(const struct pattern *p)
 {
-	const struct access *run =
-		p->access->merge_pattern.n ? design_access(p->g->r->design, p->access->merge_pattern) : NULL;
+	const struct access *run = p->access->merge_run;
 
 	if (!run || run->kind != ACCESS_QUERY || run->has_then || run->walk_param.n)
 		return false;
-	for (size_t i = 0; i < p->access->merge_with_count; i++) {
-		struct slice name = p->access->merge_with[i].attribute;
-		bool by_equality = false;
-
-		for (size_t k = 0; k < run->where_count; k++)
-			by_equality = by_equality || (run->where[k].op == WHERE_EQ && names(run->where[k].value, name));
-		if (!by_equality)
+	for (size_t i = 0; i < p->access->merge_with_count; i++)
+		if (!is_compared_by_equality(run, p->access->merge_with[i].at))
 			return false;
-	}
 	return true;
 }

@@ -1,7 +1,13 @@
-/* A pattern with its parameters: who may run it, and its rows.
+/* A pattern with its parameters: its own rule, and its rows.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "design/row.h"
-#include "app/read/read_internal.h"
+#include "app/read/read_where.h"
+
+void pattern_init(struct pattern *p, struct reading *g, const struct access *access, bool trusted)
+{
+	*p = (struct pattern){ .g = g, .access = access, .trusted = trusted, .descending = access->descending };
+	p->known = read_known(g->r, access);
+}
 
 /* ---- parameters ---- */
 
@@ -12,7 +18,7 @@ static bool fill_default(struct reading *g, const struct attribute *q, struct ro
 	struct value v;
 	bool ok;
 
-	g->r->now_ms = g->now_ms; /* "today" is that of the first page, or the pages would not fit together */
+	g->r->now_ms = g->now_ms; /* "today" is that of the first page, so that the pages fit together */
 	ok = scope_value(&s, q->default_, &v);
 	g->r->now_ms = now;
 	if (ok && value_present(v))
@@ -51,14 +57,15 @@ bool pattern_params(struct reading *g, const struct access *access, const struct
 	return ok;
 }
 
-struct scope pattern_scope(const struct pattern *p, struct value full)
+struct scope pattern_scope(const struct pattern *p, const struct row *item)
 {
 	struct run *r = p->g->r;
-	struct scope s = { .run = r, .full = full, .input = p->params };
+	struct scope s = { .run = r, .item = item, .input = p->params };
 	struct term_variable *caller;
 
 	if (r->caller.subject.n) { /* <caller> in a template */
 		caller = arena_new(r->arena, struct term_variable);
+		caller->at = r->design->caller_at;
 		caller->name = SLICE("caller");
 		caller->value = value_make_s(r->arena, r->caller.subject);
 		s.variables = caller;
@@ -67,53 +74,33 @@ struct scope pattern_scope(const struct pattern *p, struct value full)
 	return s;
 }
 
-struct scope pattern_scope_raw(const struct pattern *p, const struct found *row)
+bool pattern_holds(const struct pattern *p, const struct term *t, const struct row *item, bool *out)
 {
-	struct scope s = pattern_scope(p, VALUE_ABSENT);
+	struct scope s;
 
-	s.item = &row->raw;
-	return s;
+	*out = true;
+	if (!t)
+		return true;
+	s = pattern_scope(p, item);
+	return scope_holds(&s, t, out);
 }
 
 /* ---- the pattern's own rule ---- */
 
-struct looks {
-	const struct access *access;
-	bool at_rows;
-};
-
-static void look(void *ctx, const struct term *t)
-{
-	struct looks *l = ctx;
-	bool known = false;
-
-	if (t->kind != TERM_PATH || slice_is(t->names[0], "input") || slice_is(t->names[0], "caller"))
-		return;
-	for (size_t i = 0; i < l->access->param_count; i++)
-		known = known || slice_equal(l->access->params[i], t->names[0]);
-	for (size_t i = 0; i < l->access->query_param_count; i++)
-		known = known || slice_equal(l->access->query_params[i].name, t->names[0]);
-	l->at_rows = l->at_rows || !known;
-}
-
 bool pattern_allow(struct pattern *p, bool *may)
 {
-	struct looks looks = { .access = p->access };
-	struct scope s;
-
 	*may = p->open = p->trusted || p->g->r->caller.operator_;
 	if (*may || p->access->operators_only)
 		return true;
-	*may = true;
 	p->past_rules = p->access->shows_all;
-	if (!p->access->allow)
-		return true;
-	term_walk(p->access->allow, look, &looks);
-	p->row_rule = looks.at_rows;
-	if (p->row_rule)
-		return true;
-	s = pattern_scope(p, VALUE_ABSENT);
-	return scope_holds(&s, p->access->allow, may);
+	p->row_rule = p->known->row_rule;
+	return pattern_holds(p, p->row_rule ? NULL : p->access->allow, NULL, may);
+}
+
+bool pattern_refuse(struct run *r)
+{
+	return r->caller.subject.n ? run_fail(r, PROBLEM_FORBIDDEN, "You may not read this")
+				   : run_fail(r, PROBLEM_UNAUTHENTICATED, "Log in to read this");
 }
 
 /* ---- rows ---- */
@@ -126,16 +113,15 @@ static bool looks_like(struct run *r, const struct entity *e, struct value store
 const struct entity *pattern_entity(const struct pattern *p, struct value stored)
 {
 	struct run *r = p->g->r;
-	const struct entity *e, *said;
+	const struct entity *e, *said = p->access->of;
 
 	if (p->expected && looks_like(r, p->expected, stored))
 		return p->expected;
-	said = p->access->entity.n ? design_entity(r->design, p->access->entity) : NULL;
 	e = entity_of_likely(r, stored, said);
 	return !e && said && looks_like(r, said, stored) ? said : e;
 }
 
-/* Where the pattern tells the entity; false: it does not, or not of this item. */
+/* A row of the expected entity; false: the item is of another one. */
 static bool expected_row(const struct pattern *p, struct value stored, struct found *out, bool *expired)
 {
 	struct run *r = p->g->r;
@@ -169,41 +155,32 @@ bool pattern_row(const struct pattern *p, struct value stored, struct found *out
 	return true;
 }
 
-static bool key_of_get(struct pattern *p, const struct entity *e, struct value *key)
+bool pattern_key(struct pattern *p, struct value *key)
 {
 	const struct reference *get = &p->access->get;
-	struct scope s = pattern_scope(p, VALUE_ABSENT);
+	struct scope s;
 	struct value *args;
 
-	if (!e)
+	if (!get->to)
 		return query_key(p, key);
-	return scope_args(&s, get->args, get->arg_count, &args) && entity_locate(p->g->r, e, args, get->arg_count, key);
-}
-
-static bool is_kept(struct pattern *p, const struct found *row, bool *kept)
-{
-	struct scope s;
-
-	*kept = true;
-	if (!p->access->filter)
-		return true;
-	s = pattern_scope_raw(p, row);
-	return scope_holds(&s, p->access->filter, kept);
+	s = pattern_scope(p, NULL);
+	return scope_args(&s, get->args, get->arg_count, &args) &&
+	       entity_locate(p->g->r, get->to, args, get->arg_count, key);
 }
 
 static struct flow *get_open(struct pattern *p)
 {
 	struct run *r = p->g->r;
-	const struct entity *e = p->access->get.entity.n ? design_entity(r->design, p->access->get.entity) : NULL;
+	const struct entity *e = p->access->get.to;
 	struct found *row = arena_new(r->arena, struct found);
 	struct value key, item = VALUE_ABSENT;
 	bool there;
 
-	if (!key_of_get(p, e, &key) ||
+	if (!pattern_key(p, &key) ||
 	    (value_present(key) && !dyn_get(r, key, p->access->consistent || p->trusted, &item)))
 		return NULL;
 	there = value_present(item) && pattern_row(p, item, row) && (!e || row->shown.entity == e);
-	if (there && !is_kept(p, row, &there))
+	if (there && !pattern_holds(p, p->access->filter, &row->raw, &there))
 		return NULL;
 	return flow_of_rows(p->g, row, there);
 }
@@ -223,7 +200,7 @@ static struct flow *pattern_raw(struct pattern *p)
 /* The best of a bounded number of rows. */
 static struct flow *ranked(struct pattern *p, struct flow *raw)
 {
-	size_t limit = p->access->limit ? (size_t)p->access->limit : 20, n = 0;
+	size_t limit = p->access->limit ? (size_t)p->access->limit : READ_PAGE, n = 0;
 	struct found *rows = arena_array(p->g->r->arena, struct found, limit);
 	bool got = true;
 
@@ -235,7 +212,7 @@ static struct flow *ranked(struct pattern *p, struct flow *raw)
 		n += got;
 	}
 	if (p->g->left <= 0)
-		p->g->left = 1; /* rules and `then` have their own measure: the rows at hand */
+		p->g->left = 1; /* rules and `then` are limited by the rows at hand */
 	return rank_sort(p, rows, n) ? flow_of_rows(p->g, rows, n) : NULL;
 }
 

@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "app/read/read_where.h"
 
-#define FILTERED_LEAST 50 /* rows to ask for where a filter takes some away */
+#define FILTERED_LEAST 50 /* rows to read where a filter drops some */
 #define FILTERED_MOST  4000
 
 struct query_flow {
@@ -12,8 +12,6 @@ struct query_flow {
 	bool planned;
 	int64_t step, steps;
 	struct value start; /* absent: the partition's beginning */
-	const struct slice *without, *all;
-	size_t without_count, all_count;
 	int calls;
 };
 
@@ -25,7 +23,7 @@ static bool plan(struct query_flow *q)
 	return true;
 }
 
-/* A filter takes rows away: the fewer came, the more are asked for. */
+/* Where a filter drops rows, each call reads more than the one before. */
 static int64_t rows_to_ask(struct query_flow *q, size_t want)
 {
 	int64_t n = want < READ_MOST_CHUNK + 1 ? (int64_t)want : READ_MOST_CHUNK + 1;
@@ -84,10 +82,10 @@ static bool query_more(struct flow *s, size_t want)
 		request = query_request(q->p, &q->plan);
 		request.limit = rows_to_ask(q, want);
 		request.start = q->start;
-		request.without = q->without;
-		request.without_count = q->without_count;
-		request.all = q->all;
-		request.all_count = q->all_count;
+		request.without = q->p->known->left_out.list;
+		request.without_count = q->p->known->left_out.count;
+		request.all = q->p->known->projected.list;
+		request.all_count = q->p->known->projected.count;
 		if (!dyn_query(q->p->g->r, &request, &page))
 			return false;
 		s->g->left -= value_present(page.last) ? request.limit : (int64_t)page.count + 1;
@@ -98,79 +96,41 @@ static bool query_more(struct flow *s, size_t want)
 }
 
 /* ---- places ----
- * A walk's step, then the values of the key attributes that `where` does not fix, in a fixed order; none: the beginning. */
-
-struct key_names {
-	struct slice list[2 * (KEY_HASH_MAX + KEY_RANGE_MAX)];
-	size_t count;
-};
-
-static bool is_fixed(const struct access *a, struct slice name)
-{
-	for (size_t i = 0; i < a->where_count; i++)
-		if (slice_equal(a->where[i].attribute, name) && a->where[i].op == WHERE_EQ && !a->where[i].optional)
-			return true;
-	return false;
-}
-
-static void add_name(const struct access *a, struct key_names *names, struct slice name, bool fixed)
-{
-	if (is_fixed(a, name) != fixed)
-		return;
-	for (size_t i = 0; i < names->count; i++)
-		if (slice_equal(names->list[i], name))
-			return;
-	names->list[names->count++] = name;
-}
-
-static void add_names(const struct access *a, struct key_names *names, const struct key_schema *k, bool fixed)
-{
-	for (size_t i = 0; i < k->hash_count; i++)
-		add_name(a, names, k->hash[i].name, fixed);
-	for (size_t i = 0; i < k->range_count; i++)
-		add_name(a, names, k->range[i].name, fixed);
-}
-
-static struct key_names key_names(const struct pattern *p, bool fixed)
-{
-	struct key_names names = { .count = 0 };
-
-	add_names(p->access, &names, query_schema(p), fixed);
-	add_names(p->access, &names, &p->g->r->design->key, fixed);
-	return names;
-}
+ * The step of a walk, then the values of the key attributes that `where` does not fix, in a fixed order; none: the
+ * beginning. */
 
 static void query_save(struct flow *s, const struct read_place *place, struct buf *b)
 {
-	struct query_flow *q = (struct query_flow *)s;
-	struct key_names names = key_names(q->p, false);
+	const struct read_names *open = &((struct query_flow *)s)->p->known->open;
 
 	buf_varint(b, (uint64_t)place->step);
-	for (size_t i = 0; value_present(place->at) && i < names.count; i++) {
-		struct value v = value_get(place->at, names.list[i]);
+	for (size_t i = 0; value_present(place->at) && i < open->count; i++) {
+		struct value v = value_get(place->at, open->list[i]->text);
 
 		buf_varint(b, v.n);
 		buf_add(b, v.p, v.n);
 	}
 }
 
-static size_t add_fixed(struct query_flow *q, struct value_member *members)
+static size_t add_fixed(const struct query_flow *q, struct value_member *members)
 {
-	struct key_names names = key_names(q->p, true);
+	const struct read_names *fixed = &q->p->known->fixed;
 	size_t n = 0;
 
-	for (size_t i = 0; i < names.count; i++)
-		for (size_t k = 0; k < q->plan.where_count; k++)
-			if (slice_equal(q->plan.where[k].attribute, names.list[i]))
-				members[n++] = (struct value_member){ names.list[i], q->plan.where[k].value };
+	for (size_t i = 0; i < fixed->count; i++) {
+		const struct dyn_condition *c = query_condition(&q->plan, fixed->list[i]);
+
+		if (c)
+			members[n++] = (struct value_member){ fixed->list[i]->text, c->value };
+	}
 	return n;
 }
 
 static bool query_load(struct flow *s, struct slice saved)
 {
 	struct query_flow *q = (struct query_flow *)s;
-	struct value_member members[4 * (KEY_HASH_MAX + KEY_RANGE_MAX)];
-	struct key_names names = key_names(q->p, false);
+	struct value_member members[4 * PLAN_MOST];
+	const struct read_names *open = &q->p->known->open;
 	const char *p = saved.p, *end = saved.p + saved.n;
 	uint64_t n;
 	size_t used = read_varint(p, end, &n), count;
@@ -185,12 +145,12 @@ static bool query_load(struct flow *s, struct slice saved)
 	if (!plan(q))
 		return false;
 	count = add_fixed(q, members);
-	for (size_t i = 0; i < names.count; i++, p += n) {
+	for (size_t i = 0; i < open->count; i++, p += n) {
 		used = read_varint(p, end, &n);
 		p += used;
 		if (!used || n > (size_t)(end - p))
 			return false;
-		members[count] = (struct value_member){ names.list[i], { (const uint8_t *)p, n } };
+		members[count] = (struct value_member){ open->list[i]->text, { (const uint8_t *)p, n } };
 		if (!n || !value_is_valid(members[count++].value, 0))
 			return false;
 	}
@@ -205,49 +165,42 @@ struct flow *query_open(struct pattern *p)
 {
 	struct query_flow *q = arena_new(p->g->r->arena, struct query_flow);
 
-	p->expected = read_known(p->g->r, p->access).expected;
+	p->expected = p->known->expected;
 	q->s.ops = &query_ops;
 	q->s.g = p->g;
 	q->p = p;
-	q->steps = p->access->walk_times ? p->access->walk_times : 1;
-	if (p->access->without_count && !p->access->has_then)
-		query_projection(p, &q->without, &q->without_count, &q->all, &q->all_count);
+	q->steps = query_steps(p->access);
 	return &q->s;
 }
 
-/* ---- only how many ---- */
+/* ---- counting ---- */
 
 static void skip_expired(struct run *r, struct query_plan *plan)
 {
 	plan->filter = test_join(r->arena, TEST_AND, plan->filter, dyn_not_expired(r, r->design->ttl));
 }
 
-/* The key attributes of the table that a filter may look at: those that are not the index's own. */
-static size_t filtered_keys(const struct pattern *p, const struct key_attr **out)
+/* The texts among the table's key attributes that a filter may read: those that are no key of the index. */
+static size_t filtered_keys(const struct pattern *p, const struct name **out)
 {
-	const struct key_schema *k = &p->g->r->design->key, *own = query_schema(p);
+	const struct design *d = p->g->r->design;
 	size_t n = 0;
 
-	for (size_t i = 0; i < (size_t)k->hash_count + k->range_count; i++) {
-		const struct key_attr *a = i < k->hash_count ? &k->hash[i] : &k->range[i - k->hash_count];
-		bool is_own = a->type != VALUE_S;
+	for (size_t i = 0; i < d->key_name_count; i++) {
+		const struct name *name = d->key_names[i];
 
-		for (size_t h = 0; h < own->hash_count; h++)
-			is_own = is_own || slice_equal(own->hash[h].name, a->name);
-		for (size_t h = 0; h < own->range_count; h++)
-			is_own = is_own || slice_equal(own->range[h].name, a->name);
-		if (!is_own)
-			out[n++] = a;
+		if (name->of_table && name->key->type == VALUE_S && !is_key_attribute(p->access->key, name->text))
+			out[n++] = name;
 	}
 	return n;
 }
 
-static const struct key_rule *only_rule(const struct entity *e, struct slice attribute)
+static const struct key_rule *only_rule(const struct entity *e, const struct name *attribute)
 {
 	const struct key_rule *found = NULL;
 
 	for (size_t i = 0; i < e->key_count; i++)
-		if (slice_equal(e->keys[i].attribute, attribute)) {
+		if (e->keys[i].at == attribute) {
 			if (found)
 				return NULL;
 			found = &e->keys[i];
@@ -255,19 +208,21 @@ static const struct key_rule *only_rule(const struct entity *e, struct slice att
 	return found;
 }
 
-bool query_can_tell_strangers(const struct pattern *p, const struct read_kinds *kinds)
+bool query_can_tell_strangers(const struct pattern *p)
 {
-	const struct key_attr *keys[KEY_HASH_MAX + KEY_RANGE_MAX];
+	const struct access *a = p->access;
+	const struct read_kinds *kinds = &p->known->possible;
+	const struct name *keys[PLAN_MOST];
 	size_t n = filtered_keys(p, keys);
 
-	if (!p->access->index.n) /* the key condition is on the same attributes: it tells where it says how both begin */
-		return p->access->where_count == (size_t)query_schema(p)->hash_count + query_schema(p)->range_count &&
-		       kinds->count && !p->access->where[p->access->where_count - 1].optional;
+	if (!a->from) /* the key condition is on the same attributes: it tells if it says how both begin */
+		return a->where_count == (size_t)a->key->hash_count + a->key->range_count && kinds->count &&
+		       !a->where[a->where_count - 1].optional;
 	if (!n || kinds->others || !kinds->count)
 		return false;
 	for (size_t i = 0; i < kinds->count; i++)
 		for (size_t k = 0; k < n; k++) {
-			const struct key_rule *rule = only_rule(kinds->list[i], keys[k]->name);
+			const struct key_rule *rule = only_rule(kinds->list[i], keys[k]);
 
 			if (!rule || !template_prefix(rule->template).n)
 				return false;
@@ -277,27 +232,25 @@ bool query_can_tell_strangers(const struct pattern *p, const struct read_kinds *
 
 static void skip_strangers(struct pattern *p, struct query_plan *plan)
 {
-	const struct key_attr *keys[KEY_HASH_MAX + KEY_RANGE_MAX];
+	const struct read_kinds *kinds = &p->known->possible;
+	const struct name *keys[PLAN_MOST];
 	struct arena *a = p->g->r->arena;
-	size_t n = p->access->index.n ? filtered_keys(p, keys) : 0;
+	size_t n = p->access->from ? filtered_keys(p, keys) : 0;
 	const struct test *any = NULL;
-	struct read_kinds kinds;
 
-	if (!n)
-		return;
-	read_possible(p->g->r->design, p->access, a, &kinds);
-	for (size_t i = 0; i < kinds.count; i++) {
+	for (size_t i = 0; n && i < kinds->count; i++) {
 		const struct test *all = NULL;
 
 		for (size_t k = 0; k < n; k++) {
-			struct slice prefix = template_prefix(only_rule(kinds.list[i], keys[k]->name)->template);
+			struct value prefix =
+				value_make_s(a, template_prefix(only_rule(kinds->list[i], keys[k])->template));
 
-			all = test_join(a, TEST_AND, all,
-					test_attribute(a, TEST_BEGINS_WITH, keys[k]->name, value_make_s(a, prefix)));
+			all = test_join(a, TEST_AND, all, test_attribute(a, TEST_BEGINS_WITH, keys[k]->text, prefix));
 		}
 		any = test_join(a, TEST_OR, any, all);
 	}
-	plan->filter = test_join(a, TEST_AND, plan->filter, any);
+	if (any)
+		plan->filter = test_join(a, TEST_AND, plan->filter, any);
 }
 
 bool query_count(struct pattern *p, int64_t *count)
@@ -308,12 +261,12 @@ bool query_count(struct pattern *p, int64_t *count)
 	struct dyn_page page;
 
 	*count = 0;
-	for (int64_t step = 0; step < (p->access->walk_times ? p->access->walk_times : 1); step++) {
+	for (int64_t step = 0; step < query_steps(p->access); step++) {
 		if (!query_plan(p, step, &plan_))
 			return false;
 		if (plan_.none)
 			continue;
-		if (r->design->ttl.n && query_projects(p, r->design->ttl))
+		if (r->design->ttl.n && query_projects(r->design, p->access, r->design->ttl))
 			skip_expired(r, &plan_);
 		if (!p->open)
 			skip_strangers(p, &plan_);

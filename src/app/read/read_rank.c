@@ -1,4 +1,4 @@
-/* The order of rows by a formula, and rows as a tree.
+/* Ranks: rows in the order of a formula. Trees: rows under the rows they name.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "design/row.h"
 #include "app/read/read_internal.h"
@@ -9,7 +9,7 @@
 
 struct ranked {
 	struct found row;
-	struct value score; /* absent, or no number: behind all others */
+	struct value score; /* absent or not a number: after all others */
 	size_t at;
 };
 
@@ -22,7 +22,7 @@ static int by_score(const void *x, const void *y)
 	return c ? c : (a->at > b->at) - (a->at < b->at);
 }
 
-/* `age`: hours since the item was made. */
+/* `age`: hours since the item was created. */
 static struct value age_of(struct pattern *p, const struct found *row)
 {
 	struct run *r = p->g->r;
@@ -43,14 +43,7 @@ static struct value age_of(struct pattern *p, const struct found *row)
 	return VALUE_ABSENT;
 }
 
-static void look_for_age(void *ctx, const struct term *t)
-{
-	bool *any = ctx;
-
-	*any = *any || (t->kind == TERM_PATH && slice_is(t->names[0], "age"));
-}
-
-/* What the row is ranked by, if that is an attribute of it: absent otherwise, and then the formula has to be asked. */
+/* The score of a row that is ranked by one of its attributes; absent: the formula must be evaluated. */
 static struct value plain_score(const struct pattern *p, const struct found *row)
 {
 	const struct term *t = p->access->rank;
@@ -59,14 +52,13 @@ static struct value plain_score(const struct pattern *p, const struct found *row
 										     : VALUE_ABSENT;
 }
 
-/* `by_age`: the formula has one in it; finding it out is most of the work. */
-static bool score(struct pattern *p, const struct found *row, bool by_age, struct value *out)
+static bool score(struct pattern *p, const struct found *row, struct value *out)
 {
 	struct run *r = p->g->r;
-	struct term_variable age = { .name = SLICE("age") };
-	struct scope s = pattern_scope_raw(p, row);
+	struct term_variable age = { .at = r->design->age_at, .name = SLICE("age") };
+	struct scope s = pattern_scope(p, &row->raw);
 
-	if (by_age && !value_present(row_find(&row->raw, age.name)))
+	if (p->known->by_age && !value_present(row_get(&row->raw, age.at)))
 		age.value = age_of(p, row);
 	if (value_present(age.value)) {
 		s.variables = &age;
@@ -77,7 +69,7 @@ static bool score(struct pattern *p, const struct found *row, bool by_age, struc
 	*out = VALUE_ABSENT;
 	if (r->problem.type != PROBLEM_INVALID)
 		return false;
-	r->problem = (struct problem){ 0 }; /* a formula that cannot be worked out for a row puts it last */
+	r->problem = (struct problem){ 0 }; /* a row whose formula fails comes last */
 	return true;
 }
 
@@ -86,13 +78,12 @@ bool rank_sort(struct pattern *p, struct found *rows, size_t n)
 	struct run *r = p->g->r;
 	struct ranked *list = arena_array(r->arena, struct ranked, n);
 	int64_t now = r->now_ms;
-	bool ok = true, by_age = false, sorted = true;
+	bool ok = true, sorted = true;
 
-	term_walk(p->access->rank, look_for_age, &by_age);
 	r->now_ms = p->g->now_ms; /* the same order on every page */
 	for (size_t i = 0; i < n && ok; i++) {
 		list[i] = (struct ranked){ .row = rows[i], .score = plain_score(p, &rows[i]), .at = i };
-		ok = value_present(list[i].score) || score(p, &rows[i], by_age, &list[i].score);
+		ok = value_present(list[i].score) || score(p, &rows[i], &list[i].score);
 		sorted = sorted && (!i || by_score(&list[i - 1], &list[i]) < 0);
 	}
 	r->now_ms = now;
@@ -107,7 +98,7 @@ bool rank_sort(struct pattern *p, struct found *rows, size_t n)
 
 /* ---- tree ---- */
 
-#define TREE_LEVELS 200 /* what is deeper stands beside its parent: readers of JSON stop at some depth */
+#define TREE_LEVELS 200 /* deeper rows stand beside their parent: readers of JSON stop at some depth */
 
 struct node {
 	struct row *row;
@@ -116,10 +107,10 @@ struct node {
 	struct node *parent;
 	struct node *next, *first, **last; /* siblings; children */
 	size_t children;
-	int depth; /* 0: not known; -1: being found out */
+	int depth; /* 0: not known; -1: being computed */
 };
 
-/* What others call it by: the last part of its identity. */
+/* The name that other rows use for it: the last part of its identity. */
 static struct slice name_of(struct run *r, const struct row *row)
 {
 	struct value v = VALUE_ABSENT;
@@ -129,12 +120,12 @@ static struct slice name_of(struct run *r, const struct row *row)
 	return slice_make(v.p, v.n);
 }
 
-/* A parent that is itself below this one is none. */
+/* Ignores a parent that is itself below this node. */
 static void find_depth(struct node *node)
 {
 	struct node *n = node, *below = NULL;
 
-	/* up to what is known, turning the way back; then down again */
+	/* up to a node whose depth is known, noting the way; then down again */
 	while (n && n->depth == 0) {
 		struct node *up = n->parent;
 
@@ -180,13 +171,13 @@ static struct node *nodes_of(struct pattern *p, struct read_result *out)
 		nodes[i].row = &out->rows[i];
 		nodes[i].at = i;
 		nodes[i].last = &nodes[i].first;
-		if (p->access->tree_by.n)
-			nodes[i].by = value_get(out->rows[i].full, p->access->tree_by);
+		if (p->access->tree_by_at)
+			nodes[i].by = row_get(&out->rows[i], p->access->tree_by_at);
 		if (name.n)
 			map_set(&names, name, &nodes[i]);
 	}
 	for (size_t i = 0; i < out->row_count; i++) {
-		struct value v = value_get(out->rows[i].full, p->access->tree_parent);
+		struct value v = row_get(&out->rows[i], p->access->tree_parent_at);
 
 		if (value_present(v))
 			nodes[i].parent = map_get(&names, slice_make(v.p, v.n));
@@ -227,7 +218,6 @@ void shape_tree(struct pattern *p, struct read_result *out)
 		under->last = &sorted[i]->next;
 		under->children++;
 	}
-	out->shape = READ_LIST;
 	out->tree = true;
 	out->row_count = place_children(r, top.first, top.children, &out->rows);
 }

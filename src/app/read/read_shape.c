@@ -1,4 +1,4 @@
-/* Other shapes than a list: ranks, trees, unions, counts, batches.
+/* Shapes other than a list: unions, counts, batches.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "app/entity/input.h"
 #include "app/read/read_internal.h"
@@ -39,16 +39,16 @@ static void unite_list(struct run *r, struct map *seen, struct value list, struc
 	}
 }
 
-/* As in an item: what is hidden never, what is private to who may update. A companion belongs to nobody, so what is private
- * anywhere is in none of them. */
-static bool may_unite(struct run *r, const struct row *row, struct slice name, bool *may)
+/* As in an item: hidden attributes are never shown, private ones to callers who may update it. No caller may update a
+ * companion, so an attribute that is private in any entity is not shown of companions. */
+static bool may_unite(struct run *r, const struct row *row, const struct name *name, bool *may)
 {
 	const struct entity *e = row->entity;
-	const struct attribute *a = e ? entity_attribute(e, name) : NULL;
+	const struct attribute *a = e ? slots_attribute(e->slots, name) : NULL;
 
 	*may = true;
 	for (size_t i = 0; !e && *may && i < r->design->entity_count; i++) {
-		a = entity_attribute(&r->design->entities[i], name);
+		a = slots_attribute(r->design->entities[i].slots, name);
 		*may = !a || !(a->hidden || (a->private_ && !r->caller.operator_));
 	}
 	if (!e || !a)
@@ -64,11 +64,10 @@ bool shape_unite(struct pattern *p, struct read_result *out)
 	bool may;
 
 	map_init(&seen, r->arena);
-	out->shape = READ_VALUES;
 	for (size_t i = 0; i < out->row_count; i++) {
-		struct value v = value_get(out->rows[i].full, p->access->unite);
+		struct value v = row_get(&out->rows[i], p->access->unite_at);
 
-		if (!may_unite(r, &out->rows[i], p->access->unite, &may))
+		if (!may_unite(r, &out->rows[i], p->access->unite_at, &may))
 			return false;
 		if (may && (value_count(v) || value_type(v) == VALUE_L))
 			unite_list(r, &seen, v, out);
@@ -82,25 +81,23 @@ bool shape_unite(struct pattern *p, struct read_result *out)
 
 /* ---- counts ---- */
 
-/* Whether the database can count alone: every row that query_count() counts would be shown. */
+/* Whether the database can count: every row that query_count() counts would be shown. */
 static bool is_plain(struct pattern *p)
 {
 	const struct access *a = p->access;
-	struct read_kinds kinds;
+	const struct read_kinds *kinds = &p->known->possible;
 
 	if (a->kind != ACCESS_QUERY || a->has_then || p->row_rule || a->rank_keep)
 		return false;
 	if (p->open)
 		return true;
-	read_possible(p->g->r->design, a, p->g->r->arena, &kinds);
-	for (size_t i = 0; i < kinds.count; i++) {
-		const struct entity *e = kinds.list[i];
-		const struct term *rule = e->allow[ALLOW_LIST] ? e->allow[ALLOW_LIST] : e->allow[ALLOW_READ];
+	for (size_t i = 0; i < kinds->count; i++) {
+		const struct term *rule = read_rule(kinds->list[i], ALLOW_LIST);
 
 		if (!p->past_rules && (!rule || rule->kind != TERM_ALWAYS))
 			return false;
 	}
-	return query_can_tell_strangers(p, &kinds);
+	return query_can_tell_strangers(p);
 }
 
 bool shape_count(struct pattern *p, int64_t *count)
@@ -130,7 +127,6 @@ bool shape_counts(struct pattern *p, struct read_result *out)
 	struct merge_part *parts;
 	size_t n;
 
-	out->shape = READ_COUNTS;
 	out->count_count = (size_t)(a->range_to - a->range_from + 1);
 	out->labels = arena_array(arena, struct value, out->count_count);
 	out->counts = arena_array(arena, int64_t, out->count_count);
@@ -153,21 +149,21 @@ bool shape_counts(struct pattern *p, struct read_result *out)
 
 #define BATCH_MOST 100
 
-static bool is_parameter(const struct access *a, struct slice name)
+static bool is_parameter(const struct access *a, const struct name *name)
 {
 	for (size_t i = 0; i < a->param_count && a->path.n; i++)
-		if (slice_equal(a->params[i], name))
+		if (a->param_at[i] == name)
 			return true;
 	for (size_t i = 0; i < a->query_param_count; i++)
-		if (slice_equal(a->query_params[i].name, name))
+		if (a->query_params[i].at == name)
 			return true;
 	return false;
 }
 
-/* A name in the reference that stands for a part of each id. */
+/* A name in the reference that is a part of each id. */
 static bool is_open(const struct access *a, const struct term *t)
 {
-	return t->kind == TERM_PATH && t->name_count == 1 && !is_parameter(a, t->names[0]);
+	return t->kind == TERM_PATH && t->name_count == 1 && !is_parameter(a, t->at);
 }
 
 static size_t open_count(const struct access *a)
@@ -179,16 +175,17 @@ static size_t open_count(const struct access *a)
 	return n;
 }
 
-/* The identity that one id means. *there: whether it has all its parts. */
+/* The identity of one id. *there: whether the id has all parts. */
 static bool identity_of(struct pattern *p, const struct entity *e, struct slice id, size_t parts, struct value *args,
 			bool *there)
 {
 	const struct access *a = p->access;
-	struct scope s = pattern_scope(p, VALUE_ABSENT);
+	struct scope s = pattern_scope(p, NULL);
 
 	*there = true;
 	for (size_t i = 0; i < a->get.arg_count; i++) {
-		const struct attribute *attribute = i < e->param_count ? entity_attribute(e, e->params[i]) : NULL;
+		const struct attribute *attribute =
+			i < e->param_count ? slots_attribute(e->slots, e->param_at[i]) : NULL;
 		const char *slash;
 		struct slice part = id;
 
@@ -240,36 +237,26 @@ static bool batch_keys(struct pattern *p, const struct read_request *q, const st
 	return true;
 }
 
-bool shape_batch(struct pattern *p, const struct read_request *q, struct read_result *out)
+bool shape_batch(struct pattern *p, const struct read_request *q, struct found **rows, size_t *n)
 {
 	struct run *r = p->g->r;
-	const struct entity *e = design_entity(r->design, p->access->get.entity);
-	struct value *keys, *items;
-	struct found *rows;
-	size_t n, count = 0;
+	const struct entity *e = p->access->get.to;
+	struct value *keys = arena_array(r->arena, struct value, q->id_count);
+	struct value *items = arena_array(r->arena, struct value, q->id_count);
+	size_t count;
 
+	*rows = arena_array(r->arena, struct found, q->id_count);
+	*n = 0;
 	if (q->id_count > BATCH_MOST)
 		return run_invalid(r, SLICE("id"), "at most %d", BATCH_MOST);
-	if (!e)
-		return run_fail(r, PROBLEM_INTERNAL, "There is no entity %.*s", SLICE_ARG(p->access->get.entity));
-	keys = arena_array(r->arena, struct value, q->id_count);
-	items = arena_array(r->arena, struct value, q->id_count);
-	rows = arena_array(r->arena, struct found, q->id_count);
-	if (!batch_keys(p, q, e, keys, &n) || !dyn_batch_get(r, keys, n, p->access->consistent || p->trusted, items))
+	if (!batch_keys(p, q, e, keys, &count) ||
+	    !dyn_batch_get(r, keys, count, p->access->consistent || p->trusted, items))
 		return false;
-	for (size_t i = 0; i < n; i++)
-		if (value_present(items[i]) && pattern_row(p, items[i], &rows[count]) && rows[count].shown.entity == e)
-			count++;
-	if (!show_allowed(p, rows, &count,
-			  &(struct show_question){ .verb = ALLOW_READ,
-						   .of_rows = true,
-						   .of_list = true,
-						   .followed = p->followed,
-						   .whole = true }))
-		return false;
-	out->rows = arena_array(r->arena, struct row, count);
-	out->row_count = count;
 	for (size_t i = 0; i < count; i++)
-		out->rows[i] = rows[i].shown;
-	return true;
+		if (value_present(items[i]) && pattern_row(p, items[i], &(*rows)[*n]) && (*rows)[*n].shown.entity == e)
+			++*n;
+	return show_allowed(
+		p, *rows, n,
+		&(struct show_question){
+			.verb = ALLOW_READ, .of_rows = true, .of_list = true, .followed = p->followed, .whole = true });
 }

@@ -1,7 +1,7 @@
-/* What is shown of raw rows: the items they lead to, and of those what the caller may see.
+/* From raw rows to the rows shown: the items they lead to, as far as the caller may see them.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "design/row.h"
-#include "app/read/read_where.h"
+#include "app/read/read_internal.h"
 
 struct show_flow {
 	struct flow s;
@@ -12,47 +12,18 @@ struct show_flow {
 
 /* ---- rules ---- */
 
-static const struct term *rule_of(const struct entity *e, enum allow_verb verb)
-{
-	return e->allow[verb] || verb != ALLOW_LIST ? e->allow[verb] : e->allow[ALLOW_READ];
-}
-
-/* Whether an index's row has all that the rule looks at. */
-static bool suffices(const struct pattern *p, const struct entity *e, const struct term *rule)
-{
-	struct name_list names = { 0 };
-
-	names_of_term(p->g->r->arena, &names, e, rule);
-	for (size_t i = 0; i < names.count; i++) {
-		const struct attribute *a = entity_attribute(e, names.list[i]);
-		bool identity = false;
-
-		for (size_t k = 0; k < e->param_count; k++)
-			identity = identity || slice_equal(e->params[k], names.list[i]);
-		if (!identity && !(a && a->from_key) && !query_projects(p, names.list[i]))
-			return false;
-	}
-	return true;
-}
-
-static bool is_partial(const struct pattern *p)
-{
-	const struct design_index *i = p->access->index.n ? design_index(p->g->r->design, p->access->index) : NULL;
-
-	return i && i->projection != PROJECT_ALL;
-}
-
-enum verdict { SHOW, DROP, ASK, ASK_WHOLE /* of the item in the table, for the row has not enough of it */ };
+/* ASK_WHOLE: of the item in the table, since the row lacks attributes that the rule reads */
+enum verdict { SHOW, DROP, ASK, ASK_WHOLE };
 
 static bool is_asked(const struct term *rule)
 {
 	return rule && rule->kind != TERM_ALWAYS;
 }
 
-/* The rule of the entity that is to be asked; NULL: none is. */
+/* The entity's rule that rows must pass; NULL: none. */
 static const struct term *rule_for(const struct pattern *p, const struct entity *e, const struct show_question *q)
 {
-	const struct term *rule = e && q->of_rows && !p->past_rules ? rule_of(e, q->verb) : NULL;
+	const struct term *rule = e && q->of_rows && !p->past_rules ? read_rule(e, q->verb) : NULL;
 
 	return is_asked(rule) ? rule : NULL;
 }
@@ -62,20 +33,30 @@ static const struct term *own_rule(const struct pattern *p, const struct show_qu
 	return q->of_list && p->row_rule && is_asked(p->access->allow) ? p->access->allow : NULL;
 }
 
+/* Whether rows of the entity have all that their rules read. */
+static bool has_enough(const struct pattern *p, const struct entity *e, const struct show_question *q,
+		       const struct term *rule, const struct term *own)
+{
+	const struct read_suffices *x;
+
+	if (q->whole || !e || !p->known->suffices)
+		return true;
+	x = &p->known->suffices[e - p->g->r->design->entities];
+	return (!rule || (q->verb == ALLOW_LIST ? x->list : x->read)) && (!own || x->own);
+}
+
 static enum verdict before_asking(const struct pattern *p, const struct entity *e, const struct show_question *q)
 {
 	const struct term *rule = rule_for(p, e, q), *own = own_rule(p, q);
 
-	if (e && q->of_rows && !p->past_rules && !rule_of(e, q->verb) && !q->followed)
+	if (e && q->of_rows && !p->past_rules && !read_rule(e, q->verb) && !q->followed)
 		return DROP;
 	if (!rule && !own)
 		return SHOW;
-	if (q->whole || !e || ((!rule || suffices(p, e, rule)) && (!own || suffices(p, e, own))))
-		return ASK;
-	return ASK_WHOLE;
+	return has_enough(p, e, q, rule, own) ? ASK : ASK_WHOLE;
 }
 
-/* Of what is no entity's: companions have the shape that one is given. There is no rule to ask of them but the pattern's. */
+/* Of items without an entity only companions are shown. They have no rule but the pattern's. */
 static enum verdict of_stranger(const struct pattern *p, const struct found *row, const struct show_question *q)
 {
 	if (!entity_is_companion(p->g->r, row->stored))
@@ -83,18 +64,9 @@ static enum verdict of_stranger(const struct pattern *p, const struct found *row
 	return own_rule(p, q) ? ASK : SHOW;
 }
 
-/* The pattern's own rule, where it looks at rows. */
-static bool ask_pattern(struct pattern *p, const struct row *item, bool *may)
-{
-	struct scope s = pattern_scope(p, VALUE_ABSENT);
-
-	s.item = item;
-	return scope_holds(&s, p->access->allow, may);
-}
-
-/* The rules of the rows' entities; those of one entity mostly follow one another. */
+/* The rule of one entity at a time: rows of one entity mostly follow one another. */
 struct asking {
-	const struct entity *of; /* whose rule `asked` asks; NULL: nobody's yet */
+	const struct entity *of; /* whose rule is in `asked`; NULL: none yet */
 	const struct show_question *q;
 	struct entity_asking asked;
 };
@@ -103,8 +75,7 @@ static bool ask(struct asking *x, struct pattern *p, const struct row *item, boo
 {
 	const struct entity *e = item->entity;
 
-	*may = true;
-	if (own_rule(p, x->q) && !ask_pattern(p, item, may))
+	if (!pattern_holds(p, own_rule(p, x->q), item, may))
 		return false;
 	if (!*may || !rule_for(p, e, x->q))
 		return true;
@@ -114,7 +85,7 @@ static bool ask(struct asking *x, struct pattern *p, const struct row *item, boo
 	return entity_ask(&x->asked, item, may);
 }
 
-/* The whole items of the rows that need them, where those are. */
+/* Reads the whole items of the rows that need them. */
 static bool whole_items(struct pattern *p, const struct found *rows, size_t n, const enum verdict *verdicts,
 			struct value **items)
 {
@@ -184,15 +155,9 @@ bool show_allowed(struct pattern *p, struct found *rows, size_t *n, const struct
 
 /* ---- then ---- */
 
-static bool fits_key(const struct key_schema *k, struct slice name, struct value v)
+static bool fits_key(const struct name *name, struct value v)
 {
-	for (size_t i = 0; i < k->hash_count; i++)
-		if (slice_equal(k->hash[i].name, name))
-			return value_type(v) == k->hash[i].type && value_bytes(v).n;
-	for (size_t i = 0; i < k->range_count; i++)
-		if (slice_equal(k->range[i].name, name))
-			return value_type(v) == k->range[i].type && value_bytes(v).n;
-	return false;
+	return name->key && name->of_table && value_type(v) == name->key->type && value_bytes(v).n;
 }
 
 bool then_key(struct pattern *p, const struct found *row, struct value *key)
@@ -204,7 +169,7 @@ bool then_key(struct pattern *p, const struct found *row, struct value *key)
 	struct scope s;
 
 	*key = VALUE_ABSENT;
-	s = pattern_scope_raw(p, row);
+	s = pattern_scope(p, &row->raw);
 	for (size_t i = 0; i < t->key_count; i++) {
 		struct value v;
 		bool holds;
@@ -215,7 +180,7 @@ bool then_key(struct pattern *p, const struct found *row, struct value *key)
 			continue;
 		if (!scope_fill(&s, t->keys[i].template, false, &v))
 			return false;
-		if (!fits_key(&r->design->key, t->keys[i].attribute, v))
+		if (!fits_key(t->keys[i].at, v))
 			return true;
 		members[n++] = (struct value_member){ t->keys[i].attribute, v };
 	}
@@ -224,20 +189,8 @@ bool then_key(struct pattern *p, const struct found *row, struct value *key)
 	return true;
 }
 
-static bool keeps(struct pattern *p, const struct row *row, bool *keep)
-{
-	struct scope s;
-
-	*keep = true;
-	if (!p->access->then.keep)
-		return true;
-	s = pattern_scope(p, VALUE_ABSENT);
-	s.item = row;
-	return scope_holds(&s, p->access->then.keep, keep);
-}
-
-/* The row with what it leads to, an item of `said` (NULL: of whatever it is); false: that has expired, or is of another entity,
- * whose rules are others: what a row names may be anything. */
+/* Puts the item that a row leads to into the row. False: the item has expired, or is not of `said` (NULL: any entity): a
+ * row may name anything, and other entities have other rules. */
 static bool led_to(struct run *r, const struct entity *said, struct value stored, struct found *row)
 {
 	struct row item = row_of(stored);
@@ -258,7 +211,6 @@ static bool fetch(struct pattern *p, struct found *rows, size_t *n)
 {
 	struct run *r = p->g->r;
 	const struct then_rule *t = &p->access->then;
-	const struct entity *e = t->entity.n ? design_entity(r->design, t->entity) : NULL;
 	struct value *keys = arena_array(r->arena, struct value, *n);
 	struct value *items = arena_array(r->arena, struct value, *n);
 	size_t kept = 0;
@@ -272,9 +224,9 @@ static bool fetch(struct pattern *p, struct found *rows, size_t *n)
 	for (size_t i = 0; i < *n; i++) {
 		struct found row = rows[i];
 
-		if (!value_present(items[i]) || !led_to(r, e, items[i], &row))
+		if (!value_present(items[i]) || !led_to(r, t->of, items[i], &row))
 			continue;
-		if (!keeps(p, &row.shown, &keep))
+		if (!pattern_holds(p, t->keep, &row.shown, &keep))
 			return false;
 		if (keep)
 			rows[kept++] = row;
@@ -285,12 +237,12 @@ static bool fetch(struct pattern *p, struct found *rows, size_t *n)
 
 /* ---- the flow ---- */
 
-/* A merge shows what its own `without` leaves; what those of its parts leave out has to go here. */
+/* A merge leaves out what its own `without` names when it is shown; what its parts leave out goes here. */
 static void leave_out(const struct pattern *p, struct found *rows, size_t n)
 {
 	for (size_t i = 0; p->child && i < n; i++)
 		for (size_t k = 0; k < p->access->without_count; k++)
-			if (value_present(row_find(&rows[i].shown, p->access->without[k])))
+			if (value_present(row_get(&rows[i].shown, p->access->without_at[k])))
 				rows[i].shown = row_without(p->g->r->arena, &rows[i].shown, p->access->without[k]);
 }
 
@@ -298,12 +250,10 @@ static bool show_rows(struct pattern *p, struct found *rows, size_t *n)
 {
 	const struct access *a = p->access;
 	bool one = a->kind == ACCESS_GET || a->kind == ACCESS_BATCH || a->single;
-	struct show_question q = {
-		.verb = ALLOW_LIST, .of_rows = true, .followed = true, .whole = a->kind != ACCESS_QUERY || !is_partial(p)
-	};
+	struct show_question q = { .verb = ALLOW_LIST, .of_rows = true, .followed = true, .whole = !p->known->suffices };
 
 	if (a->has_then) {
-		/* who may not see a row is not led on by it either; the parts of a merge have asked */
+		/* a row that the caller may not see leads nowhere; the parts of a merge have asked already */
 		if ((a->kind != ACCESS_MERGE && !show_allowed(p, rows, n, &q)) || !fetch(p, rows, n))
 			return false;
 		q.whole = true;
@@ -335,7 +285,7 @@ static bool show_more(struct flow *s, size_t want)
 		s->now = x->raw->now;
 		return true;
 	}
-	/* Of a thousand that may come, most lists have few. */
+	/* Most lists have far fewer rows than they may have. */
 	if (most > 1 + x->raw->count - x->raw->head)
 		most = 1 + x->raw->count - x->raw->head;
 	rows = arena_alloc(s->g->r->arena, arena_array_size(sizeof(*rows), most));

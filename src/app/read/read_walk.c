@@ -1,11 +1,11 @@
-/* Walking from one partition to the next: a date some days earlier.
+/* Walks: from one partition to the next, whose date is some days earlier.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "app/read/read_internal.h"
 #include "base/timestamp.h"
 
 #define DAY_MS INT64_C(86400000)
 
-/* As it was written: a date stays a date. */
+/* In the form of the value: a date stays a date. */
 static bool earlier(struct run *r, struct slice name, struct value from, int64_t days, struct value *out)
 {
 	char text[TIME_TEXT_MAX];
@@ -30,12 +30,12 @@ bool walk_params(const struct pattern *p, int64_t step, struct row *out)
 	row_copy(out, r->arena, p->params);
 	if (!a->walk_param.n)
 		return true;
-	from = row_find(out, a->walk_param);
+	from = row_get(out, a->walk_at);
 	if (!value_present(from))
 		return true;
 	if (!earlier(r, a->walk_param, from, step * a->walk_days, &to))
 		return false;
 	if (step)
-		row_put(out, a->walk_param, to);
+		row_set(out, a->walk_at, to);
 	return true;
 }

@@ -2,53 +2,20 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "app/read/read_where.h"
 
-#define LAST_CHARACTER "\xf4\x8f\xbf\xbf" /* sorts behind whatever a key holds */
+#define LAST_CHARACTER "\xf4\x8f\xbf\xbf" /* sorts after any text in a key */
 
-const struct key_schema *query_schema(const struct pattern *p)
+bool query_projects(const struct design *d, const struct access *access, struct slice attribute)
 {
-	const struct design *d = p->g->r->design;
-	const struct design_index *i = p->access->index.n ? design_index(d, p->access->index) : NULL;
-
-	return i ? &i->key : &d->key;
-}
-
-static bool is_among(struct slice name, const struct slice *list, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		if (slice_equal(name, list[i]))
-			return true;
-	return false;
-}
-
-bool query_projects(const struct pattern *p, struct slice attribute)
-{
-	const struct design *d = p->g->r->design;
-	const struct design_index *i = p->access->index.n ? design_index(d, p->access->index) : NULL;
+	const struct design_index *i = access->from;
 
 	return !i || i->projection == PROJECT_ALL || is_key_attribute(&i->key, attribute) ||
 	       is_key_attribute(&d->key, attribute) ||
-	       (i->projection == PROJECT_INCLUDE && is_among(attribute, i->include, i->include_count));
+	       (i->projection == PROJECT_INCLUDE && slice_among(i->include, i->include_count, attribute));
 }
 
 /* ---- where ---- */
 
-static enum value_type key_type(const struct key_schema *k, struct slice name)
-{
-	for (size_t i = 0; i < k->hash_count; i++)
-		if (slice_equal(k->hash[i].name, name))
-			return k->hash[i].type;
-	for (size_t i = 0; i < k->range_count; i++)
-		if (slice_equal(k->range[i].name, name))
-			return k->range[i].type;
-	return VALUE_S;
-}
-
-static bool is_bare(const struct template *t)
-{
-	return t->part_count == 1 && t->parts[0].names && t->parts[0].format == FORMAT_PLAIN;
-}
-
-/* Of the key's type: parameters come as texts, attributes as they are. */
+/* Brings a value to the key's type: parameters may be texts. */
 static bool fit(struct run *r, const struct template *t, enum value_type type, struct value *v)
 {
 	struct error e = { 0 };
@@ -59,7 +26,7 @@ static bool fit(struct run *r, const struct template *t, enum value_type type, s
 		return true;
 	if (type == VALUE_N && value_type(*v) == VALUE_S) {
 		if (!number_parse(value_bytes(*v), &n, r->arena, &e))
-			return run_invalid(r, is_bare(t) ? t->parts[0].names[0] : t->text, "must be a number");
+			return run_invalid(r, template_is_bare(t) ? t->parts[0].names[0] : t->text, "must be a number");
 		*v = value_make_n(r->arena, &n);
 		return true;
 	}
@@ -68,16 +35,16 @@ static bool fit(struct run *r, const struct template *t, enum value_type type, s
 		*v = value_make_s(r->arena, slice_make(text, number_format(&n, text)));
 		return true;
 	}
-	return run_invalid(r, is_bare(t) ? t->parts[0].names[0] : t->text, "cannot be a key");
+	return run_invalid(r, template_is_bare(t) ? t->parts[0].names[0] : t->text, "cannot be a key");
 }
 
-/* A value that is the whole key may have '#' in it; what is only a part of one may not. */
+/* A value that is the whole key may contain '#'; one that is a part of the key may not. */
 static bool fill(struct scope *s, const struct template *t, enum value_type type, struct value *out)
 {
-	return scope_fill(s, t, !is_bare(t), out) && fit(s->run, t, type, out);
+	return scope_fill(s, t, !template_is_bare(t), out) && fit(s->run, t, type, out);
 }
 
-/* One bound of two is given: the other end of what begins alike. */
+/* One bound of two is given: the other becomes the end of the texts with the same beginning. */
 static void open_end(struct run *r, const struct where_rule *w, struct dyn_condition *c)
 {
 	struct slice prefix = template_prefix(value_present(c->value) ? w->upper : w->value);
@@ -92,20 +59,18 @@ static void open_end(struct run *r, const struct where_rule *w, struct dyn_condi
 	}
 }
 
-static struct slice missing_name(struct scope *s, const struct template *t)
+/* The first placeholder without a value; NULL: all have one. */
+static const struct name *missing_name(const struct scope *s, const struct template *t)
 {
-	for (size_t i = 0; t && i < t->part_count; i++) {
-		struct slice name = t->parts[i].names ? t->parts[i].names[0] : SLICE("");
-
-		if (name.n && !value_present(row_find(s->input, name)))
-			return name;
-	}
-	return SLICE("");
+	for (size_t i = 0; t && i < t->part_count; i++)
+		if (t->parts[i].names && !value_present(row_get(s->input, t->parts[i].at)))
+			return t->parts[i].at;
+	return NULL;
 }
 
 static struct slice first_name(const struct template *t, struct slice otherwise)
 {
-	for (size_t i = 0; t && i < t->part_count; i++)
+	for (size_t i = 0; i < t->part_count; i++)
 		if (t->parts[i].names)
 			return t->parts[i].names[0];
 	return otherwise;
@@ -113,22 +78,23 @@ static struct slice first_name(const struct template *t, struct slice otherwise)
 
 static bool refuse_missing(struct pattern *p, struct scope *s, const struct where_rule *w)
 {
-	struct slice name = missing_name(s, w->value);
+	struct run *r = p->g->r;
+	const struct name *name = missing_name(s, w->value);
 
-	if (!name.n)
+	if (!name)
 		name = missing_name(s, w->upper);
-	if (slice_is(name, "caller"))
-		return run_fail(p->g->r, PROBLEM_UNAUTHENTICATED, "Log in first: this list is the caller's own");
-	if (name.n)
-		return run_invalid(p->g->r, name, "is required");
-	/* It is there, and a format (slug, date) has left nothing of it. */
-	return run_invalid(p->g->r, first_name(w->value, w->attribute), "has nothing in it to look for");
+	if (name && name == r->design->caller_at)
+		return run_fail(r, PROBLEM_UNAUTHENTICATED, "Log in first: this list is the caller's own");
+	if (name)
+		return run_invalid(r, name->text, "is required");
+	/* It has a value, of which a format (slug, date) has left nothing. */
+	return run_invalid(r, first_name(w->value, w->attribute), "has nothing in it to look for");
 }
 
 static bool add_condition(struct pattern *p, struct scope *s, const struct where_rule *w, struct query_plan *plan)
 {
 	struct dyn_condition c = { .attribute = w->attribute, .op = w->op };
-	enum value_type type = key_type(query_schema(p), w->attribute);
+	enum value_type type = w->at->key ? w->at->key->type : VALUE_S;
 	bool whole;
 
 	if (!fill(s, w->value, type, &c.value) || (w->upper && !fill(s, w->upper, type, &c.upper)))
@@ -144,51 +110,59 @@ static bool add_condition(struct pattern *p, struct scope *s, const struct where
 		return refuse_missing(p, s, w);
 	if (!whole || (w->op != WHERE_BEGINS && type != VALUE_N && !value_bytes(c.value).n))
 		plan->none = true;
-	if (plan->where_count < KEY_HASH_MAX + KEY_RANGE_MAX)
+	if (plan->where_count < PLAN_MOST) {
+		plan->at[plan->where_count] = w->at;
 		plan->where[plan->where_count++] = c;
+	}
 	return true;
 }
 
 /* ---- filter ---- */
 
-static bool knows_attribute(const struct design *d, struct slice name)
+static bool has_rule(const struct key_rule *rules, size_t n, const struct name *name)
+{
+	for (size_t i = 0; i < n; i++)
+		if (rules[i].at == name)
+			return true;
+	return false;
+}
+
+static bool knows_attribute(const struct design *d, const struct name *name)
 {
 	for (size_t i = 0; i < d->entity_count; i++) {
 		const struct entity *e = &d->entities[i];
 
-		if (entity_attribute(e, name))
+		if (slots_attribute(e->slots, name) || has_rule(e->keys, e->key_count, name))
 			return true;
-		for (size_t k = 0; k < e->key_count; k++)
-			if (slice_equal(e->keys[k].attribute, name))
-				return true;
 		for (size_t k = 0; k < e->companion_count; k++)
-			for (size_t n = 0; n < e->companions[k].rule_count; n++)
-				if (slice_equal(e->companions[k].rules[n].attribute, name))
-					return true;
+			if (has_rule(e->companions[k].rules, e->companions[k].rule_count, name))
+				return true;
 	}
 	return false;
 }
 
-static bool is_parameter(const struct access *a, struct slice name)
+static bool is_parameter(const struct access *a, const struct name *name)
 {
 	for (size_t i = 0; i < a->query_param_count; i++)
-		if (slice_equal(a->query_params[i].name, name))
+		if (a->query_params[i].at == name)
 			return true;
-	return is_among(name, a->params, a->param_count);
+	for (size_t i = 0; i < a->param_count; i++)
+		if (a->param_at[i] == name)
+			return true;
+	return false;
 }
 
-/* A filter takes a bare name for an attribute; one that is a parameter and nothing else becomes input.x. */
-static const struct term *with_parameters(const struct pattern *p, const struct term *t)
+/* To a filter a bare name is an attribute; one that is only a parameter becomes input.x. */
+static const struct term *with_parameters(const struct design *d, const struct access *access, const struct term *t,
+					  struct arena *a)
 {
-	struct arena *a = p->g->r->arena;
 	const struct term **args;
 	struct slice *names;
 	struct term *copy;
 
 	if (t->kind != TERM_PATH && !t->arg_count)
 		return t;
-	if (t->kind == TERM_PATH && (t->name_count != 1 || !is_parameter(p->access, t->names[0]) ||
-				     knows_attribute(p->g->r->design, t->names[0])))
+	if (t->kind == TERM_PATH && (t->name_count != 1 || !is_parameter(access, t->at) || knows_attribute(d, t->at)))
 		return t;
 	copy = arena_new(a, struct term);
 	*copy = *t;
@@ -203,9 +177,14 @@ static const struct term *with_parameters(const struct pattern *p, const struct 
 	}
 	args = arena_array(a, const struct term *, t->arg_count);
 	for (size_t i = 0; i < t->arg_count; i++)
-		args[i] = with_parameters(p, t->args[i]);
+		args[i] = with_parameters(d, access, t->args[i], a);
 	copy->args = args;
 	return copy;
+}
+
+const struct term *query_filter(const struct design *d, const struct access *access, struct arena *a)
+{
+	return access->filter ? with_parameters(d, access, access->filter, a) : NULL;
 }
 
 static bool add_filter(struct pattern *p, struct scope *s, struct query_plan *plan)
@@ -214,7 +193,7 @@ static bool add_filter(struct pattern *p, struct scope *s, struct query_plan *pl
 	struct error e = { 0 };
 	const char *why;
 
-	if (!term_to_test(with_parameters(p, p->access->filter), &bound, &plan->filter, &why, &e))
+	if (!term_to_test(p->known->filter, &bound, &plan->filter, &why, &e))
 		return why ? run_fail(s->run, PROBLEM_INTERNAL, "The filter of '%.*s': %s", SLICE_ARG(p->access->name),
 				      why)
 			   : scope_error(s, &e);
@@ -230,7 +209,7 @@ bool query_plan(struct pattern *p, int64_t step, struct query_plan *out)
 	struct scope s;
 
 	memset(out, 0, sizeof(*out));
-	s = pattern_scope(p, VALUE_ABSENT);
+	s = pattern_scope(p, NULL);
 	if (p->access->walk_param.n) {
 		if (!walk_params(p, step, &params))
 			return false;
@@ -240,10 +219,18 @@ bool query_plan(struct pattern *p, int64_t step, struct query_plan *out)
 		if (!add_condition(p, &s, &p->access->where[i], out)) {
 			if (!p->trusted || r->problem.type != PROBLEM_INVALID)
 				return false;
-			r->problem = (struct problem){ 0 }; /* what cannot be a key is not there */
+			r->problem = (struct problem){ 0 }; /* no item has such a key */
 			out->none = true;
 		}
 	return !p->access->filter || out->none || add_filter(p, &s, out);
+}
+
+const struct dyn_condition *query_condition(const struct query_plan *plan, const struct name *at)
+{
+	for (size_t i = 0; i < plan->where_count; i++)
+		if (plan->at[i] == at)
+			return &plan->where[i];
+	return NULL;
 }
 
 struct dyn_query query_request(const struct pattern *p, const struct query_plan *plan)
@@ -261,7 +248,7 @@ struct dyn_query query_request(const struct pattern *p, const struct query_plan 
 bool query_key(struct pattern *p, struct value *key)
 {
 	const struct key_schema *k = &p->g->r->design->key;
-	struct value_member members[KEY_HASH_MAX + KEY_RANGE_MAX];
+	struct value_member members[PLAN_MOST];
 	struct query_plan plan;
 
 	*key = VALUE_ABSENT;
@@ -298,33 +285,63 @@ static void add_companions(struct arena *a, struct name_list *all, const struct 
 			add_rules(a, all, d->entities[i].companions[k].rules, d->entities[i].companions[k].rule_count);
 }
 
-void query_projection(const struct pattern *p, const struct slice **without, size_t *without_count,
-		      const struct slice **all, size_t *all_count)
+static void find_projection(const struct design *d, const struct access *access, struct arena *a, struct read_known *out)
 {
-	struct run *r = p->g->r;
-	struct name_list names = { 0 }, needed = { 0 }, left_out = { 0 };
-	struct read_kinds kinds;
+	struct name_list needed = { 0 };
 
-	read_possible(r->design, p->access, r->arena, &kinds);
-	for (size_t i = 0; i < kinds.count; i++) {
-		const struct entity *e = kinds.list[i];
+	for (size_t i = 0; i < out->possible.count; i++) {
+		const struct entity *e = out->possible.list[i];
 
-		add_entity(r->arena, &names, e);
-		names_of_term(r->arena, &needed, e, e->allow[ALLOW_READ]);
-		names_of_term(r->arena, &needed, e, e->allow[ALLOW_LIST]);
-		names_of_term(r->arena, &needed, e, e->allow[ALLOW_UPDATE]); /* who may sees what is private */
-		names_of_term(r->arena, &needed, e, p->access->rank);
-		names_of_term(r->arena, &needed, e, p->access->allow);
+		add_entity(a, &out->projected, e);
+		names_of_term(a, &needed, e, e->allow[ALLOW_READ]);
+		names_of_term(a, &needed, e, e->allow[ALLOW_LIST]);
+		names_of_term(a, &needed, e, e->allow[ALLOW_UPDATE]); /* shows private attributes */
+		names_of_term(a, &needed, e, access->rank);
+		names_of_term(a, &needed, e, access->allow);
 	}
-	if (kinds.others)
-		add_companions(r->arena, &names, r->design);
-	if (r->design->ttl.n)
-		names_add(r->arena, &names, r->design->ttl);
-	for (size_t i = 0; i < p->access->without_count; i++)
-		if (!is_among(p->access->without[i], needed.list, needed.count))
-			names_add(r->arena, &left_out, p->access->without[i]);
-	*without = left_out.list;
-	*without_count = left_out.count;
-	*all = names.list;
-	*all_count = names.count;
+	if (out->possible.others)
+		add_companions(a, &out->projected, d);
+	if (d->ttl.n)
+		names_add(a, &out->projected, d->ttl);
+	for (size_t i = 0; i < access->without_count; i++)
+		if (!slice_among(needed.list, needed.count, access->without[i]))
+			names_add(a, &out->left_out, access->without[i]);
+}
+
+/* Whether a row of the index has all that the rule reads. */
+static bool suffices(const struct design *d, const struct access *access, const struct entity *e,
+		     const struct term *rule, struct arena *a)
+{
+	struct name_list names = { 0 };
+
+	if (rule)
+		names_of_term(a, &names, e, rule);
+	for (size_t i = 0; i < names.count; i++) {
+		const struct attribute *attribute = entity_attribute(e, names.list[i]);
+
+		if (!slice_among(e->params, e->param_count, names.list[i]) && !(attribute && attribute->from_key) &&
+		    !query_projects(d, access, names.list[i]))
+			return false;
+	}
+	return true;
+}
+
+void query_projection(const struct design *d, const struct access *access, struct arena *a, struct read_known *out)
+{
+	if (access->kind != ACCESS_QUERY)
+		return;
+	if (access->without_count && !access->has_then)
+		find_projection(d, access, a, out);
+	if (!access->from || access->from->projection == PROJECT_ALL)
+		return;
+	out->suffices = arena_array(a, struct read_suffices, d->entity_count);
+	for (size_t i = 0; i < d->entity_count; i++) {
+		const struct entity *e = &d->entities[i];
+
+		out->suffices[i] = (struct read_suffices){
+			.list = suffices(d, access, e, read_rule(e, ALLOW_LIST), a),
+			.read = suffices(d, access, e, read_rule(e, ALLOW_READ), a),
+			.own = suffices(d, access, e, access->allow, a),
+		};
+	}
 }

@@ -1,10 +1,10 @@
-/* Access patterns: parameters from the address, the page, and how long it may be kept.
+/* Access patterns: parameters from the address, the page, how long it may be cached; and actions on all rows of a list.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "app/rest/app_access.h"
 #include "app/rest/app_exchange.h"
 #include "app/entity/input.h"
 #include "app/entity/output.h"
-#include "app/write/write_plan.h"
+#include "app/write/write.h"
 
 /* ---- parameters ---- */
 
@@ -22,12 +22,13 @@ static const struct attribute *declared(const struct access *c, struct slice nam
 	return NULL;
 }
 
-static bool is_path_param(const struct access *c, struct slice name)
+/* A parameter of the path by its text; NULL: none. */
+static const struct name *path_param(const struct access *c, struct slice name)
 {
 	for (size_t i = 0; i < c->param_count; i++)
 		if (slice_equal(c->params[i], name))
-			return true;
-	return false;
+			return c->param_at[i];
+	return NULL;
 }
 
 static bool read_limit(struct run *r, struct slice text, int64_t *limit)
@@ -36,11 +37,11 @@ static bool read_limit(struct run *r, struct slice text, int64_t *limit)
 
 	for (size_t i = 0; i < text.n; i++) {
 		if (text.p[i] < '0' || text.p[i] > '9' || v > READ_MOST_LIMIT)
-			return run_invalid(r, SLICE("limit"), "a number from 1 to %d", READ_MOST_LIMIT);
+			return run_invalid(r, SLICE("limit"), "must be a number from 1 to %d", READ_MOST_LIMIT);
 		v = v * 10 + text.p[i] - '0';
 	}
 	if (v < 1 || v > READ_MOST_LIMIT)
-		return run_invalid(r, SLICE("limit"), "a number from 1 to %d", READ_MOST_LIMIT);
+		return run_invalid(r, SLICE("limit"), "must be a number from 1 to %d", READ_MOST_LIMIT);
 	*limit = v;
 	return true;
 }
@@ -61,29 +62,44 @@ static bool unknown(struct run *r, const struct access *c, struct slice name)
 	return run_invalid(r, name, "no such parameter");
 }
 
+static bool given_twice(struct run *r, struct slice name)
+{
+	return run_invalid(r, name, "given twice");
+}
+
+static bool give_param(struct run *r, struct access_ask *q, const struct name *param, const struct attribute *type,
+		       struct slice text)
+{
+	struct value v;
+
+	if (!text.n)
+		return true;
+	if (row_has(&q->params, param))
+		return given_twice(r, param->text);
+	if (!input_text(r, type, param->text, text, &v))
+		return false;
+	row_set(&q->params, param, v);
+	return true;
+}
+
 bool access_give(struct run *r, struct access_ask *q, struct slice name, struct slice text, bool any)
 {
 	const struct attribute *a = declared(q->access, name);
-	struct value v;
+	const struct name *param = any && !a ? path_param(q->access, name) : NULL;
 
-	if (a || (any && is_path_param(q->access, name))) {
+	if (a)
+		return give_param(r, q, a->at, a, text);
+	if (param)
+		return give_param(r, q, param, route_param(r->arena, r->design, q->access, param), text);
+	if (slice_is(name, "limit")) {
 		if (!text.n)
 			return true;
-		if (row_has_text(&q->params, name))
-			return run_invalid(r, name, "given twice");
-		if (!input_text(r, a ? a : route_param(r->arena, r->design, q->access, name), name, text, &v))
-			return false;
-		row_put(&q->params, name, v);
-		return true;
+		return q->limit ? given_twice(r, name) : read_limit(r, text, &q->limit);
 	}
-	if (slice_is(name, "limit") && !text.n)
-		return true;
-	if (slice_is(name, "limit"))
-		return q->limit ? run_invalid(r, name, "given twice") : read_limit(r, text, &q->limit);
 	if (!slice_is(name, "after"))
 		return unknown(r, q->access, name);
 	if (q->cursor.n)
-		return run_invalid(r, name, "given twice");
+		return given_twice(r, name);
 	q->cursor = text;
 	return true;
 }
@@ -121,7 +137,7 @@ bool access_run(struct run *r, struct access_ask *q, struct read_result *out)
 
 /* ---- from the address ---- */
 
-/* id=a,b: split before decoding, so that an id may have a comma in it. */
+/* id=a,b: split before decoding, so that an id may contain a comma. */
 static bool give_ids(struct run *r, struct access_ask *q, struct slice raw)
 {
 	size_t from = 0;
@@ -155,7 +171,7 @@ static bool give_query(struct app_exchange *x, struct access_ask *q)
 			       : access_give(&x->run, q, pairs[i].name, pairs[i].value, false);
 		if (!good && x->run.problem.type != PROBLEM_INVALID)
 			return false;
-		ok &= good; /* all that is wrong at once */
+		ok &= good; /* reports all errors at once */
 	}
 	return ok;
 }
@@ -169,36 +185,35 @@ static bool give_path(struct app_exchange *x, struct access_ask *q)
 		if (!input_text(&x->run, route->types[i], route->names[i], x->match.values[i], &v)) {
 			if (x->run.problem.type != PROBLEM_INVALID)
 				return false;
-			x->run.problem = (struct problem){ 0 }; /* as with items: the address of nothing */
+			x->run.problem = (struct problem){ 0 }; /* as with items: such an address does not exist */
 			return run_fail(&x->run, PROBLEM_NOT_FOUND, "there is no such address");
 		}
-		row_put(&q->params, route->names[i], v);
+		row_set(&q->params, route->at[i], v);
 	}
 	return true;
 }
 
 /* ---- the answer ---- */
 
-static void say_how_long(struct app_exchange *x, const struct read_result *result)
+static void set_caching(struct app_exchange *x, const struct read_result *result)
 {
 	const struct access *c = x->match.route->access;
 	bool known = x->run.caller.subject.n || x->run.caller.operator_;
-	bool differs = x->run.caller.operator_ || read_depends_on_caller(&x->run, c); /* from what others get */
+	bool differs = x->run.caller.operator_ || read_depends_on_caller(&x->run, c); /* from the answer to others */
 	const struct row *one = result->shape == READ_ONE && result->row_count ? &result->rows[0] : NULL;
+	struct slice validator = SLICE("");
 	struct answer *w = &x->answer;
 
 	if (c->cache_seconds) {
 		w->cache = arena_printf(x->run.arena, "%s, max-age=%lld", known && differs ? "private" : "public",
 					(long long)c->cache_seconds);
 		w->vary = differs;
-		w->etag = answer_etag(x->run.arena, SLICE(""), w->body);
-	} else if (one && one->entity && !c->without_count) {
-		w->cache = SLICE("private, no-cache");
-		w->etag = answer_etag(x->run.arena, output_etag(&x->run, one), w->body);
 	} else {
 		w->cache = SLICE("private, no-cache");
-		w->etag = answer_etag(x->run.arena, SLICE(""), w->body);
+		if (one && one->entity && !c->without_count)
+			validator = output_etag(&x->run, one);
 	}
+	w->etag = answer_etag(x->run.arena, validator, w->body);
 }
 
 static bool watch(struct app_exchange *x, const struct access_ask *q)
@@ -206,8 +221,7 @@ static bool watch(struct app_exchange *x, const struct access_ask *q)
 	struct app_reply *reply = arena_new(x->run.arena, struct app_reply);
 
 	if (q->cursor.n || q->limit)
-		return run_invalid(&x->run, q->limit ? SLICE("limit") : SLICE("after"),
-				   "a list that is watched has no pages");
+		return run_invalid(&x->run, q->limit ? SLICE("limit") : SLICE("after"), "a watched list has no pages");
 	if (!x->q->watcher->watch(x->q->watcher, &x->run, q->access, &q->params, reply))
 		return false;
 	x->answer.ready = reply;
@@ -232,17 +246,17 @@ bool handle_access(struct app_exchange *x)
 	if (!read_output(&x->run, c, &result, &b))
 		return false;
 	answer_buf(x, 200, &b);
-	say_how_long(x, &result);
+	set_caching(x, &result);
 	answer_if_changed(x);
 	return true;
 }
 
 /* ---- an action on all rows ---- */
 
-#define EACH_MOST 1000 /* items of one request */
+#define EACH_MOST 1000 /* rows of one request */
 
-/* Of those that are not in a state for it, or not his, the others need not hear. */
-static bool is_passed_over(enum problem_type t)
+/* Rows whose state does not allow the action, or that the caller may not change, are skipped. */
+static bool is_skipped(enum problem_type t)
 {
 	return t == PROBLEM_CONFLICT || t == PROBLEM_NOT_FOUND || t == PROBLEM_FORBIDDEN || t == PROBLEM_CHANGED;
 }
@@ -250,7 +264,7 @@ static bool is_passed_over(enum problem_type t)
 static bool act(struct app_exchange *x, struct run *b, const struct row *row, const struct row *given, size_t *done)
 {
 	static const struct write_options none = { 0 };
-	const struct action *action = row->entity ? entity_action(row->entity, x->match.route->name) : NULL;
+	const struct action *action = row->entity ? x->match.route->each[row->entity - x->run.design->entities] : NULL;
 	struct write_result made;
 	struct identity of;
 	bool ok;
@@ -260,13 +274,13 @@ static bool act(struct app_exchange *x, struct run *b, const struct row *row, co
 	of = (struct identity){ row->entity, entity_identity(b, row->entity, row->full), row->entity->param_count };
 	ok = write_action(b, &of, action, given, &none, &made);
 	*done += ok;
-	if (!ok && !is_passed_over(b->problem.type))
+	if (!ok && !is_skipped(b->problem.type))
 		return run_fail(&x->run, b->problem.type, "%.*s", SLICE_ARG(b->problem.detail));
 	branch_clear(b, &x->run);
 	return true;
 }
 
-/* All rows first: what is done to one may take it out of the list. */
+/* Reads all rows first: the action may take a row out of the list. */
 bool handle_each(struct app_exchange *x)
 {
 	struct read_result pages[EACH_MOST / 100 + 1] = { 0 };
@@ -276,13 +290,14 @@ bool handle_each(struct app_exchange *x)
 	struct row given;
 
 	if (x->body->count)
-		return run_fail(&x->run, PROBLEM_INVALID, "an action on all of a list takes no body");
+		return run_fail(&x->run, PROBLEM_INVALID, "an action on a whole list takes no body");
 	row_init(&given, x->run.arena, NULL);
 	access_ask_init(&q, x->run.arena, x->match.route->access);
 	if (!give_path(x, &q) || !give_query(x, &q))
 		return false;
 	if (q.limit || q.cursor.n)
-		return run_invalid(&x->run, q.limit ? SLICE("limit") : SLICE("after"), "all of the list is meant");
+		return run_invalid(&x->run, q.limit ? SLICE("limit") : SLICE("after"),
+				   "the action is on the whole list");
 	do {
 		q.limit = 100;
 		if (!access_run(&x->run, &q, &pages[count]))

@@ -75,7 +75,7 @@ struct slice answer_etag(struct arena *a, struct slice validator, struct slice b
 	return slice_make(p, n);
 }
 
-/* How long the part is that answer_etag() puts behind a validator, at the end of [p, p + n); 0: there is none. */
+/* The length of the hash that answer_etag() appends to a validator, at the end of [p, p + n); 0: there is none. */
 static size_t body_part(const char *p, size_t n)
 {
 	if (n < BODY_HASH + 1 || p[n - BODY_HASH - 1] != '.')
@@ -101,7 +101,7 @@ struct slice answer_if_match(struct arena *a, struct slice header)
 	return buf_slice(&b);
 }
 
-/* Weakly, as If-None-Match has it. */
+/* Compares weakly, as If-None-Match requires. */
 static bool is_listed(struct slice list, struct slice etag)
 {
 	size_t at = 0;
@@ -137,20 +137,26 @@ void answer_if_changed(struct app_exchange *x)
 	w->body = SLICE("");
 }
 
+void answer_cacheable(struct app_exchange *x)
+{
+	x->answer.etag = answer_etag(x->run.arena, SLICE(""), x->answer.body);
+	x->answer.cache = SLICE("public, max-age=60");
+	answer_if_changed(x);
+}
+
 /* ---- headers ---- */
 
 static void put_allow(struct buf *b, unsigned allow)
 {
-	static const char *const names[] = {
-		[APP_GET] = "GET, HEAD", [APP_POST] = "POST", [APP_PUT] = "PUT", [APP_PATCH] = "PATCH", [APP_DELETE] = "DELETE"
-	};
 	const char *between = "Allow: ";
 
-	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
-		if (!(allow >> i & 1) || !names[i])
+	for (enum app_method m = APP_GET; m < APP_OTHER; m++) {
+		bool allowed = m == APP_HEAD ? allow & 1u << APP_GET : allow & 1u << m;
+
+		if (!allowed)
 			continue;
 		buf_str(b, between);
-		buf_str(b, names[i]);
+		buf_str(b, app_method_name(m));
 		between = ", ";
 	}
 	buf_lit(b, "\r\n");

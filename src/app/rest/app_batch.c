@@ -1,24 +1,11 @@
-/* POST /batch: many requests, one after the other, each by itself.
+/* POST /batch: many requests in order, each by itself.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "app/rest/app_exchange.h"
-#include "app/write/write_plan.h"
+#include "app/auth/caller.h"
+#include "json/json.h"
 
 #define BATCH_MOST  100
-#define BATCH_BYTES ((size_t)16 << 20) /* of replies, after which nothing more is begun */
-
-static bool read_method(struct slice s, enum app_method *m)
-{
-	static const char *const names[] = { [APP_GET] = "GET", [APP_HEAD] = "HEAD",   [APP_POST] = "POST",
-					     [APP_PUT] = "PUT", [APP_PATCH] = "PATCH", [APP_DELETE] = "DELETE" };
-
-	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
-		if (slice_is(s, names[i])) {
-			*m = (enum app_method)i;
-			return true;
-		}
-	}
-	return false;
-}
+#define BATCH_BYTES ((size_t)16 << 20) /* of replies; after that no further request is started */
 
 static bool read_text(struct run *r, const struct json *entry, const char *name, struct slice *out)
 {
@@ -46,7 +33,7 @@ static bool check_members(struct run *r, const struct json *entry)
 			k++;
 		if (!known[k])
 			return run_fail(r, PROBLEM_MALFORMED,
-					"'%.*s' is no part of a request; there are method, path, body, "
+					"'%.*s' is not a member of a request; there are method, path, body, "
 					"if_match and idempotency_key",
 					SLICE_ARG(entry->members[i].name));
 	}
@@ -57,22 +44,18 @@ static bool read_entry(struct app_exchange *x, const struct json *entry, struct 
 {
 	static const struct json empty = { .type = JSON_OBJECT };
 	struct run *r = &x->run;
-	struct slice method;
-	const char *mark;
+	struct slice method, target;
 
 	if (!check_members(r, entry) || !read_text(r, entry, "method", &method) ||
-	    !read_text(r, entry, "path", &q->path) || !read_text(r, entry, "if_match", &q->if_match) ||
+	    !read_text(r, entry, "path", &target) || !read_text(r, entry, "if_match", &q->if_match) ||
 	    !read_text(r, entry, "idempotency_key", &q->idempotency_key))
 		return false;
-	if (!read_method(method, &q->method))
+	q->method = app_method_parse(method);
+	if (q->method == APP_OTHER)
 		return run_fail(r, PROBLEM_MALFORMED, "'method' must be GET, POST, PUT, PATCH or DELETE");
-	if (!q->path.n || q->path.p[0] != '/')
-		return run_fail(r, PROBLEM_MALFORMED, "'path' begins with '/': /users/alice");
-	mark = memchr(q->path.p, '?', q->path.n);
-	if (mark) {
-		q->query = slice_make(mark + 1, q->path.n - (size_t)(mark - q->path.p) - 1);
-		q->path.n = (size_t)(mark - q->path.p);
-	}
+	if (!target.n || target.p[0] != '/')
+		return run_fail(r, PROBLEM_MALFORMED, "'path' must begin with '/': /users/alice");
+	app_request_target(q, target);
 	x->body = json_get(entry, "body");
 	if (!x->body || x->body->type == JSON_NULL)
 		x->body = &empty;
@@ -81,7 +64,7 @@ static bool read_entry(struct app_exchange *x, const struct json *entry, struct 
 	return true;
 }
 
-/* Memory of its own, given back before the next one: a hundred long lists would be too much for one arena. */
+/* In its own memory, released before the next: a hundred long lists would be too much for one arena. */
 static void handle_entry(const struct app_exchange *outer, struct run *own, const struct json *entry, struct buf *b)
 {
 	struct app_request *q = arena_new(own->arena, struct app_request);
@@ -100,30 +83,27 @@ static void handle_entry(const struct app_exchange *outer, struct run *own, cons
 	x->caller_known = true;
 	x->in_batch = true;
 	if (b->n > BATCH_BYTES)
-		(void)run_fail(&x->run, PROBLEM_TOO_LARGE, "the replies are too long for one batch; this was not begun");
-	else if (read_entry(x, entry, q) && caller_stands(&x->run)) /* one before it may have ended the session */
+		(void)run_fail(&x->run, PROBLEM_TOO_LARGE,
+			       "the replies are too long for one batch; this request was not started");
+	else if (read_entry(x, entry, q) && caller_stands(&x->run)) /* an earlier request may have ended the session */
 		app_exchange_handle(x);
 	if (!x->answer.status)
 		answer_problem(x);
-	buf_lit(b, "{\"status\":");
-	buf_i64(b, x->answer.status);
-	if (x->answer.location.n) {
-		buf_lit(b, ",\"location\":");
-		json_string(b, x->answer.location);
-	}
-	if (x->answer.etag.n) {
-		buf_lit(b, ",\"etag\":");
-		json_string(b, x->answer.etag);
-	}
+	json_open(b, '{');
+	json_member_int(b, "status", x->answer.status);
+	if (x->answer.location.n)
+		json_member_string(b, "location", x->answer.location);
+	if (x->answer.etag.n)
+		json_member_string(b, "etag", x->answer.etag);
 	if (x->answer.type != ANSWER_EMPTY) {
-		buf_lit(b, ",\"body\":");
+		json_name(b, "body");
 		buf_put(b, answer_bare(&x->answer));
 	}
-	buf_byte(b, '}');
+	json_close(b, '}');
 	branch_clear(own, &outer->run);
 }
 
-/* Known before the first is done: afterwards it would be too late to begin again elsewhere. */
+/* Asked before the first request runs: after it, the batch cannot start again on another thread. */
 static bool has_password(const struct json *requests)
 {
 	for (uint32_t i = 0; i < requests->count; i++)
@@ -139,7 +119,7 @@ bool handle_batch(struct app_exchange *x)
 	struct buf b;
 
 	if (!json_is(requests, JSON_ARRAY))
-		return run_fail(&x->run, PROBLEM_MALFORMED, "a batch is {\"requests\": […]}");
+		return run_fail(&x->run, PROBLEM_MALFORMED, "a batch must be {\"requests\": […]}");
 	if (requests->count > BATCH_MOST)
 		return run_invalid(&x->run, SLICE("requests"), "at most %d", BATCH_MOST);
 	if (has_password(requests) && !run_may_hash(&x->run))
@@ -147,11 +127,8 @@ bool handle_batch(struct app_exchange *x)
 	own = branch_new(&x->run);
 	buf_init(&b, x->run.arena);
 	buf_lit(&b, "{\"responses\":[");
-	for (uint32_t i = 0; i < requests->count; i++) {
-		if (i)
-			buf_byte(&b, ',');
+	for (uint32_t i = 0; i < requests->count; i++)
 		handle_entry(x, own, &requests->items[i], &b);
-	}
 	buf_lit(&b, "]}");
 	answer_buf(x, 200, &b);
 	x->answer.cache = SLICE("no-store");

@@ -1,14 +1,13 @@
-/* How long a body can be that has all that a design's attributes may hold.
+/* The largest body that the attributes of a design allow.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "app/app_internal.h"
-#include "design/design.h"
+#include "app/rest/app_exchange.h"
 
-#define ITEM_BYTES      (400 * 1024) /* of an item, its names included; what is not compressed must fit */
+#define ITEM_BYTES      (400 * 1024) /* of an item with its names; all that is not compressed must fit */
 #define ESCAPED         6            /* JSON writes a byte as \\u001f at worst */
 #define CHARACTER_BYTES 12           /* and a character as two of those */
 #define FRAME_BYTES     4096         /* names, quotes and commas */
 
-/* Of one attribute; 0: its length is not declared, or short by nature. */
+/* Of one attribute; 0: it declares no length, or is short by nature. */
 static double attribute_bytes(const struct attribute *a)
 {
 	double bytes;
@@ -20,7 +19,7 @@ static double attribute_bytes(const struct attribute *a)
 	case ATTR_TEXT:
 		bytes = a->max * CHARACTER_BYTES;
 		return a->compressed || bytes < ITEM_BYTES * ESCAPED ? bytes : ITEM_BYTES * ESCAPED;
-	default: /* numbers, and lists of things whose lengths are not declared */ return 0;
+	default: /* numbers, and lists whose elements declare no length */ return 0;
 	}
 }
 
@@ -47,9 +46,4 @@ size_t app_body_needs(const struct design *d)
 			most = bytes;
 	}
 	return most < (double)SIZE_MAX / 2 ? (size_t)most : SIZE_MAX / 2;
-}
-
-size_t app_body_bytes(const struct app *app)
-{
-	return app->body_bytes;
 }

@@ -1,13 +1,15 @@
-/* POST /call: an access pattern (or "get User") by its name, for operators, as whoever they say, with the requests it made.
+/* POST /call: runs an access pattern (or "get User") by its name, for operators, as the caller they name; returns the
+ * result and the requests to the database.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "app/rest/app_access.h"
 #include "app/rest/app_exchange.h"
 #include "app/entity/input.h"
 #include "app/entity/output.h"
+#include "json/json.h"
 
 struct call {
 	struct app_exchange *x;
-	struct run *r;           /* the pattern's own: another caller */
+	struct run *r;           /* the pattern's: another caller */
 	const struct json *with; /* an object, or NULL */
 	struct buf out;
 };
@@ -107,17 +109,19 @@ static bool call_entity(struct call *c, const struct entity *e)
 	struct row item;
 
 	for (size_t i = 0; i < e->param_count; i++) {
+		const struct attribute *a = slots_attribute(e->slots, e->param_at[i]);
 		const struct json *j = json_get_slice(c->with, e->params[i]);
 
 		if (!j)
-			return run_invalid(c->r, e->params[i], "is a part of the identity of %.*s", SLICE_ARG(e->name));
-		if (!input_text(c->r, entity_attribute(e, e->params[i]), e->params[i], text_of(c->r, j), &args[i]))
+			return run_invalid(c->r, e->params[i], "is required: it is part of the identity of %.*s",
+					   SLICE_ARG(e->name));
+		if (!input_text(c->r, a, e->params[i], text_of(c->r, j), &args[i]))
 			return false;
 	}
 	return read_item(c->r, e, args, e->param_count, &item) && output_item(c->r, e, item.full, &c->out);
 }
 
-/* ---- as whom ---- */
+/* ---- the caller ---- */
 
 static bool read_as(struct call *c, const struct json *as)
 {
@@ -128,7 +132,7 @@ static bool read_as(struct call *c, const struct json *as)
 	if (!as || as->type == JSON_NULL)
 		return true; /* as the operator */
 	if (as->type != JSON_OBJECT || (subject && subject->type != JSON_STRING) || (roles && roles->type != JSON_ARRAY))
-		return run_fail(&c->x->run, PROBLEM_MALFORMED, "'as' is {\"subject\": \"alice\", \"roles\": […]}");
+		return run_fail(&c->x->run, PROBLEM_MALFORMED, "'as' must be {\"subject\": \"alice\", \"roles\": […]}");
 	*caller = (struct caller){ 0 };
 	if (subject)
 		caller->subject = subject->string;
@@ -144,24 +148,18 @@ static bool read_as(struct call *c, const struct json *as)
 
 static void write_requests(struct buf *b, const struct trace *t)
 {
-	const char *between = "";
-
-	buf_lit(b, ",\"requests\":[");
+	json_member_open(b, "requests", '[');
 	for (const struct trace_call *c = t->first; c; c = c->next) {
-		buf_str(b, between);
-		between = ",";
-		buf_lit(b, "{\"operation\":");
-		json_string(b, slice_str(c->operation));
-		buf_lit(b, ",\"request\":");
+		json_open(b, '{');
+		json_member_word(b, "operation", c->operation);
+		json_name(b, "request");
 		buf_put(b, c->request.n ? c->request : SLICE("{}"));
-		if (c->error.n) {
-			buf_lit(b, ",\"error\":");
-			json_string(b, c->error);
-		}
+		if (c->error.n)
+			json_member_string(b, "error", c->error);
 		buf_printf(b, ",\"read_units\":%.10g,\"write_units\":%.10g,\"items\":%zu,\"us\":%lld}", c->read_units,
 			   c->write_units, c->items, (long long)c->us);
 	}
-	buf_byte(b, ']');
+	json_close(b, ']');
 }
 
 static bool is_true(const struct json *j)
@@ -188,11 +186,11 @@ static bool may_call(struct run *r)
 	if (r->caller.operator_)
 		return true;
 	if (!r->caller.subject.n)
-		return run_fail(r, PROBLEM_UNAUTHENTICATED, "a token of an operator is needed");
+		return run_fail(r, PROBLEM_UNAUTHENTICATED, "this needs an operator's token");
 	return run_fail(r, PROBLEM_FORBIDDEN, "this is for operators");
 }
 
-/* What was asked of the database says why as well; a problem may have members of its own. */
+/* The problem with the requests as a further member: they say why, too. */
 static bool explain_problem(struct app_exchange *x, const struct trace *trace)
 {
 	struct slice bare;
@@ -218,7 +216,7 @@ bool handle_call(struct app_exchange *x)
 	if (!may_call(&x->run))
 		return false;
 	if (!json_is(name, JSON_STRING) || (c.with && c.with->type != JSON_OBJECT))
-		return run_fail(&x->run, PROBLEM_MALFORMED, "a call is {\"pattern\": \"name\", \"with\": {…}}");
+		return run_fail(&x->run, PROBLEM_MALFORMED, "a call must be {\"pattern\": \"name\", \"with\": {…}}");
 	if (!read_as(&c, json_get(x->body, "as")))
 		return false;
 	inner.trace = is_true(json_get(x->body, "explain")) ? &trace : NULL;

@@ -1,4 +1,4 @@
-/* Items by their identity: reading, creating, changing, deleting, actions.
+/* Items by their identity: read, create, change, delete, actions.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "app/rest/app_exchange.h"
 #include "app/entity/input.h"
@@ -22,8 +22,8 @@ static bool show_item(struct app_exchange *x, int status, const struct row *i)
 	return true;
 }
 
-/* The write was done, and the database cannot say now what the caller may see of it. With a receipt a repetition gets to see it;
- * without, that it was done is the answer: an error would be taken for the write's. */
+/* The write succeeded, but the database cannot say now what the caller may see of it. With a receipt a repetition will
+ * show it; without one the answer is the status alone, for an error would look like a failed write. */
 static bool without_item(struct app_exchange *x, int status)
 {
 	if (x->run.problem.type != PROBLEM_BUSY)
@@ -37,14 +37,14 @@ static bool without_item(struct app_exchange *x, int status)
 	return true;
 }
 
-/* Who may create, change or act need not be one who may read. */
+/* A caller who may write the item need not be one who may read it. */
 static bool show_if_readable(struct app_exchange *x, int status, int otherwise, const struct write_result *made)
 {
 	const struct entity *e = x->match.route->entity;
 	struct row item = row_lay(x->run.arena, e, made->full);
 	bool readable = made->shown == SHOWN_YES;
 
-	x->run.memo = NULL; /* rules may have looked before the write */
+	x->run.memo = NULL; /* it may be from before the write */
 	if (made->shown == SHOWN_UNKNOWN && !entity_allows_item(&x->run, ALLOW_READ, &item, &readable))
 		return without_item(x, otherwise);
 	if (readable)
@@ -73,7 +73,7 @@ static struct write_options options(struct app_exchange *x)
 
 /* ---- the identity in the path ---- */
 
-/* A text that cannot be a value of its attribute is the address of nothing. */
+/* No item has an address with a text that is not valid for its attribute. */
 static bool path_identity(struct app_exchange *x, struct identity *out)
 {
 	const struct route *route = x->match.route;
@@ -91,7 +91,7 @@ static bool path_identity(struct app_exchange *x, struct identity *out)
 	return true;
 }
 
-/* Whether the path may say this of a new item. */
+/* Whether the path may give a new item this value. */
 static bool may_give(struct app_exchange *x, const struct attribute *a, struct value v)
 {
 	struct run *r = &x->run;
@@ -105,15 +105,15 @@ static bool may_give(struct app_exchange *x, const struct attribute *a, struct v
 		if (!input_text(r, a, a->name, r->caller.subject, &self))
 			return false;
 		if (!value_equal(self, v))
-			return run_fail(r, PROBLEM_FORBIDDEN, "%.*s is the caller, and you are %.*s",
+			return run_fail(r, PROBLEM_FORBIDDEN, "%.*s must be the caller, who is %.*s",
 					SLICE_ARG(a->name), SLICE_ARG(r->caller.subject));
 	} else if (input_is_kept(a)) {
-		return run_invalid(r, a->name, "is set by the server: create it with POST");
+		return run_invalid(r, a->name, "is set by the server: create the item with POST");
 	}
 	return true;
 }
 
-/* The path's parameters go with the body; what the body says must not differ. */
+/* Adds the path's parameters to the body; where the body has them, too, they must not differ. */
 static bool give_path(struct app_exchange *x, struct row *given)
 {
 	const struct route *route = x->match.route;
@@ -121,7 +121,7 @@ static bool give_path(struct app_exchange *x, struct row *given)
 
 	for (size_t i = 0; i < x->match.count; i++) {
 		struct slice name = route->names[i];
-		struct value v, said = row_find(given, name);
+		struct value v, said = row_get(given, route->at[i]);
 
 		if (!input_text(r, route->types[i], name, x->match.values[i], &v))
 			return false;
@@ -130,7 +130,7 @@ static bool give_path(struct app_exchange *x, struct row *given)
 			return run_invalid(r, name, "differs from the address");
 		if (!may_give(x, route->types[i], v))
 			return false;
-		row_put(given, name, v);
+		row_set(given, route->at[i], v);
 	}
 	return true;
 }
@@ -154,7 +154,7 @@ bool answer_receipt(struct app_exchange *x, struct value key)
 	}
 	if (value_present(is.full))
 		return is_creation(x) ? show_created(x, &is) : show_if_readable(x, 200, 204, &is);
-	x->answer.status = is_creation(x) ? 201 : 204; /* gone since */
+	x->answer.status = is_creation(x) ? 201 : 204; /* deleted since */
 	return true;
 }
 
@@ -204,7 +204,7 @@ static bool update(struct app_exchange *x, const struct row *changes, bool merge
 	       show_if_readable(x, 200, 204, &made);
 }
 
-/* The body without what the server keeps: a client that replaces an item sends back what it has read. */
+/* The body without attributes that the server sets: a client replaces an item with one that it has read. */
 static const struct json *without_kept(struct app_exchange *x)
 {
 	const struct entity *e = x->match.route->entity;
@@ -225,15 +225,15 @@ static const struct json *without_kept(struct app_exchange *x)
 	return body;
 }
 
-static bool is_in_path(const struct entity *e, struct slice name)
+static bool is_in_path(const struct entity *e, const struct attribute *a)
 {
 	for (size_t i = 0; i < e->param_count; i++)
-		if (slice_equal(e->params[i], name))
+		if (e->param_at[i] == a->at)
 			return true;
 	return false;
 }
 
-/* Omitted attributes are taken away, which the write makes their default, or nothing. */
+/* Omitted attributes revert to their default, or are removed. */
 static void drop_the_rest(struct app_exchange *x, struct row *changes)
 {
 	const struct entity *e = x->match.route->entity;
@@ -242,7 +242,7 @@ static void drop_the_rest(struct app_exchange *x, struct row *changes)
 		const struct attribute *a = &e->attributes[i];
 
 		if (!row_has(changes, a->at) && !input_is_kept(a) && !a->fixed && !a->id && !a->from_key &&
-		    !is_in_path(e, a->name))
+		    !is_in_path(e, a))
 			row_set(changes, a->at, VALUE_ABSENT);
 	}
 }
@@ -254,11 +254,11 @@ static bool same_as_path(struct app_exchange *x, const struct row *changes)
 	for (size_t i = 0; i < x->match.count; i++) {
 		struct value v;
 
-		if (!row_has_text(changes, route->names[i]))
+		if (!row_has(changes, route->at[i]))
 			continue;
 		if (!input_text(&x->run, route->types[i], route->names[i], x->match.values[i], &v))
 			return false;
-		if (!value_equal(input_normal(&x->run, route->types[i], v), row_find(changes, route->names[i])))
+		if (!value_equal(input_normal(&x->run, route->types[i], v), row_get(changes, route->at[i])))
 			return run_invalid(&x->run, route->names[i], "differs from the address");
 	}
 	return true;

@@ -1,4 +1,4 @@
-/* Segments and pairs.
+/* Segments of paths, pairs of query strings.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "app/rest/target.h"
 #include "design/term/term_text.h"
@@ -35,7 +35,7 @@ static bool unescape(struct arena *a, struct slice s, bool plus, struct slice *o
 	return true;
 }
 
-/* What most segments are. */
+/* Most segments need no decoding. */
 static bool is_plain(struct slice s)
 {
 	for (size_t i = 0; i < s.n; i++)
@@ -56,7 +56,7 @@ bool target_decode(struct run *r, struct slice text, bool plus, struct slice *ou
 	return true;
 }
 
-bool target_segments(struct run *r, struct slice path, struct slice *segments, size_t *n)
+bool target_split(struct slice path, struct slice *segments, size_t *n)
 {
 	size_t from = 0;
 
@@ -69,11 +69,20 @@ bool target_segments(struct run *r, struct slice path, struct slice *segments, s
 		if (i < path.n && path.p[i] != '/')
 			continue;
 		if (*n == TARGET_MOST_SEGMENTS)
-			return run_fail(r, PROBLEM_NOT_FOUND, "there is no such address");
-		if (!target_decode(r, slice_make(path.p + from, i - from), false, &segments[(*n)++]))
 			return false;
+		segments[(*n)++] = slice_make(path.p + from, i - from);
 		from = i + 1;
 	}
+	return true;
+}
+
+bool target_segments(struct run *r, struct slice path, struct slice *segments, size_t *n)
+{
+	if (!target_split(path, segments, n))
+		return run_fail(r, PROBLEM_NOT_FOUND, "there is no such address");
+	for (size_t i = 0; i < *n; i++)
+		if (!target_decode(r, segments[i], false, &segments[i]))
+			return false;
 	return true;
 }
 

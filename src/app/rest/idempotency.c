@@ -1,8 +1,8 @@
-/* Answers that were given under an Idempotency-Key, for ten minutes.
+/* The answers to writes under an Idempotency-Key, for ten minutes.
  *
- * A table of fixed size with chains, and one list from the oldest to the newest. Answers outlive their requests, so they are
- * copied. Bounded in number and in bytes: the oldest finished ones go first; running ones stay, and there are no more of
- * them than requests being worked on.
+ * A table of fixed size with chains, and a list from the oldest entry to the newest. Answers outlive their requests, so they
+ * are copied. Bounded in number and in bytes: the oldest finished entries go first. Entries of running requests stay; there
+ * are no more of them than requests at work.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "app/rest/app_exchange.h"
 #include "base/alloc.h"
@@ -77,7 +77,7 @@ void idempotency_free(struct idempotency *t)
 	mem_free(t);
 }
 
-/* What is too old, and what is too much. */
+/* Drops entries that are too old or too many. */
 static void make_room(struct idempotency *t, int64_t now_ms)
 {
 	struct entry *next;
@@ -155,7 +155,7 @@ static void give_up(void *ptr)
 	ticket->entry = NULL;
 }
 
-/* Nothing here may leave by longjmp while the lock is held: memory of the arena is taken before, `room` bytes for the answer. */
+/* Must not leave by longjmp, since the caller holds the lock: `to` has `room` bytes for the answer. */
 static enum idempotency_state begin(struct idempotency *t, const struct idempotency_ask *q, struct answer *answer,
 				    char *to, size_t *room, struct idempotency_ticket *ticket)
 {

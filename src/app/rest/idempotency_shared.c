@@ -1,13 +1,14 @@
-/* Answers under an Idempotency-Key where several servers have one table: in the table beside the design's (beside.h), for ten minutes.
+/* Answers under an Idempotency-Key where several servers share a table: in the table beside the design's (beside.h), for ten
+ * minutes.
  *
  *   {PK: REPLY#<hex of the key's hash>, SK: -, digest, turn, state: running | written | done, since, patience, expires,
- *    of a written one the key of the item: key, and of a done one the answer}
+ *    key: of the item (written), and the members of the answer (done)}
  *
  * Invariants
- *   S1  `turn` is another one with each request that goes ahead, and it alone may change the item.
- *   S2  A request that is running is taken over when it is `patience` old: its server is gone. A single write becomes impossible by
- *       that (receipt.h), so it waits for RECEIPT_DEAD_MS only. Of what has no receipt the ClientRequestToken, which is made of the
- *       same key, keeps a write that went through nevertheless from being done again.
+ *   S1  Each request that goes ahead has its own `turn`, and it alone may change the item.
+ *   S2  A running request is taken over when it is `patience` old: its server is gone. A single write can then no longer
+ *       succeed (receipt.h), so its patience is RECEIPT_DEAD_MS only. Where there is no receipt, the ClientRequestToken,
+ *       which is derived from the same key, keeps a write that succeeded after all from being repeated.
  *   S3  A written one is never taken over and never deleted: its answer is made again.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "app/rest/app_exchange.h"
@@ -18,7 +19,7 @@
 #define KEPT_S          (10 * 60)
 #define DEAD_MS         60000
 #define RECEIPT_DEAD_MS 10000
-#define MOST_BYTES      (350 * 1024) /* of an answer: an item has 400 KB */
+#define MOST_BYTES      (350 * 1024) /* of an answer; an item may have 400 KB */
 #define TRIES           4
 #define MEMBERS         18
 
@@ -46,25 +47,6 @@ static void add_number(struct parts *p, const char *name, int64_t n)
 	add(p, name, value_make_i64(p->arena, n));
 }
 
-static int64_t number_of(struct value item, const char *name)
-{
-	struct value v = value_get(item, slice_str(name));
-	struct number n;
-	int64_t out;
-
-	if (value_type(v) != VALUE_N)
-		return 0;
-	n = value_number(v);
-	return number_to_i64(&n, &out) ? out : 0;
-}
-
-static struct slice text_of(struct value item, const char *name)
-{
-	struct value v = value_get(item, slice_str(name));
-
-	return value_type(v) == VALUE_S ? value_bytes(v) : SLICE("");
-}
-
 static void add_answer(struct parts *p, const struct answer *w)
 {
 	add_number(p, "status", w->status);
@@ -80,23 +62,23 @@ static void add_answer(struct parts *p, const struct answer *w)
 
 static struct answer answer_of(struct value item)
 {
-	int64_t flags = number_of(item, "flags");
+	int64_t flags = beside_number(item, "flags");
 
 	return (struct answer){
-		.status = (int)number_of(item, "status"),
-		.type = (enum answer_type)number_of(item, "type"),
+		.status = (int)beside_number(item, "status"),
+		.type = (enum answer_type)beside_number(item, "type"),
 		.vary = flags & 1,
 		.challenge = flags & 2,
-		.allow = (unsigned)number_of(item, "allow"),
-		.retry_after = (int)number_of(item, "retry_after"),
-		.body = text_of(item, "body"),
-		.location = text_of(item, "location"),
-		.etag = text_of(item, "etag"),
-		.cache = text_of(item, "cache"),
+		.allow = (unsigned)beside_number(item, "allow"),
+		.retry_after = (int)beside_number(item, "retry_after"),
+		.body = beside_text(item, "body"),
+		.location = beside_text(item, "location"),
+		.etag = beside_text(item, "etag"),
+		.cache = beside_text(item, "cache"),
 	};
 }
 
-/* `answer` NULL: it is running. */
+/* `answer` NULL: running. */
 static struct value make_item(struct run *r, const struct idempotency_shared *s, const struct answer *answer)
 {
 	struct parts p = { .arena = r->arena };
@@ -126,7 +108,7 @@ static struct value hex(struct run *r, const char *prefix, const uint8_t hash[ID
 	return value_make_s(r->arena, buf_slice(&b));
 }
 
-/* A run of its own: what becomes of the item is no problem of the request's. */
+/* A run of its own: a failure here is no problem of the request. */
 static struct run aside(const struct run *r, struct backend *b)
 {
 	return (struct run){ .app = r->app, .design = r->design, .backend = b, .arena = r->arena, .now_ms = r->now_ms };
@@ -147,7 +129,7 @@ static struct idempotency_shared *make_ticket(struct run *r, const struct idempo
 	return s;
 }
 
-/* Puts it as running: where there is none, or in place of `old`. */
+/* Puts the item as running, where there is none or in place of `old`. */
 static enum dyn_outcome put(struct run *r, const struct idempotency_shared *s, struct value old, struct value *there)
 {
 	struct value_member same = { SLICE("turn"), value_get(old, SLICE("turn")) };
@@ -174,26 +156,26 @@ static bool is_mine(const struct idempotency_shared *s, struct value item)
 
 static int64_t patience_of(struct value item)
 {
-	int64_t ms = number_of(item, "patience");
+	int64_t ms = beside_number(item, "patience");
 
 	return ms ? ms : DEAD_MS;
 }
 
-/* What is there says. NEW: it is to be taken over. */
+/* What the item says. NEW: take it over. */
 static enum idempotency_state judge(const struct run *r, struct idempotency_shared *s, struct value item,
 				    struct answer *answer)
 {
 	if (!value_equal(value_get(item, SLICE("digest")), s->digest))
 		return IDEMPOTENCY_OTHER;
-	if (slice_is(text_of(item, "state"), "done")) {
+	if (slice_is(beside_text(item, "state"), "done")) {
 		*answer = answer_of(item);
 		return IDEMPOTENCY_DONE;
 	}
-	if (slice_is(text_of(item, "state"), "written")) {
+	if (slice_is(beside_text(item, "state"), "written")) {
 		s->item = value_get(item, SLICE("key"));
 		return IDEMPOTENCY_WRITTEN;
 	}
-	return r->now_ms - number_of(item, "since") >= patience_of(item) ? IDEMPOTENCY_NEW : IDEMPOTENCY_RUNNING;
+	return r->now_ms - beside_number(item, "since") >= patience_of(item) ? IDEMPOTENCY_NEW : IDEMPOTENCY_RUNNING;
 }
 
 static enum idempotency_state begin(struct run *own, struct idempotency_shared *s, struct answer *answer)
@@ -214,8 +196,8 @@ static enum idempotency_state begin(struct run *own, struct idempotency_shared *
 			continue;
 		}
 		old = VALUE_ABSENT;
-		if (value_present(there)) {    /* otherwise it has gone since */
-			if (is_mine(s, there)) /* put by a request whose reply was lost */
+		if (value_present(there)) {    /* otherwise it was deleted since */
+			if (is_mine(s, there)) /* the reply to our own put was lost */
 				return IDEMPOTENCY_NEW;
 			enum idempotency_state state = judge(own, s, there, answer);
 
@@ -224,7 +206,7 @@ static enum idempotency_state begin(struct run *own, struct idempotency_shared *
 			old = there;
 		}
 	}
-	return IDEMPOTENCY_RUNNING; /* someone is at it all the time */
+	return IDEMPOTENCY_RUNNING; /* others keep changing it */
 }
 
 enum idempotency_state idempotency_shared_begin(struct run *r, const struct idempotency_ask *q, struct answer *answer,
@@ -270,20 +252,34 @@ struct dyn_write *receipt_rider(struct run *r, const struct receipt *n, struct v
 	return w;
 }
 
-/* N2: what is taken away here can no longer be done. */
-enum idempotency_state idempotency_shared_ask(struct run *r, struct idempotency_shared *s)
+/* Deletes the item while it is ours and running (S1). */
+static struct dyn_write delete_running(struct run *r, const struct idempotency_shared *s, struct value_member same[2])
 {
-	struct run own = aside(r, r->backend);
-	struct value_member same[2] = { { SLICE("turn"), s->receipt.turn },
-					{ SLICE("state"), value_make_s(r->arena, SLICE("running")) } };
-	struct dyn_write w = {
-		.kind = DYN_DELETE, .table = beside_table(&own), .key = s->receipt.key, .equal = same, .equal_count = 2
+	same[0] = (struct value_member){ SLICE("turn"), s->receipt.turn };
+	same[1] = (struct value_member){ SLICE("state"), value_make_s(r->arena, SLICE("running")) };
+	return (struct dyn_write){
+		.kind = DYN_DELETE, .table = beside_table(r), .key = s->receipt.key, .equal = same, .equal_count = 2
 	};
-	struct dyn_refusal refusal = { 0 };
+}
+
+static enum dyn_outcome write_patiently(struct run *r, const struct dyn_write *w, struct dyn_refusal *refusal)
+{
 	enum dyn_outcome end = DYN_CONFLICT;
 
 	for (int i = 0; i < TRIES && end == DYN_CONFLICT; i++)
-		end = dyn_write(&own, &w, 1, SLICE(""), &refusal);
+		end = dyn_write(r, w, 1, SLICE(""), refusal);
+	return end;
+}
+
+/* receipt.h N2: a write whose item is deleted here can no longer succeed. */
+enum idempotency_state idempotency_shared_ask(struct run *r, struct idempotency_shared *s)
+{
+	struct run own = aside(r, r->backend);
+	struct value_member same[2];
+	struct dyn_write w = delete_running(&own, s, same);
+	struct dyn_refusal refusal = { 0 };
+	enum dyn_outcome end = write_patiently(&own, &w, &refusal);
+
 	if (end == DYN_DONE)
 		return IDEMPOTENCY_NEW;
 	if (end != DYN_REFUSED)
@@ -300,22 +296,18 @@ enum idempotency_state idempotency_shared_ask(struct run *r, struct idempotency_
 void idempotency_shared_end(struct run *r, const struct idempotency_shared *s, const struct answer *answer)
 {
 	struct run own = aside(r, r->backend);
-	struct value_member same[2] = { { SLICE("turn"), s->receipt.turn },
-					{ SLICE("state"), value_make_s(r->arena, SLICE("running")) } };
-	struct dyn_write w = {
-		.kind = DYN_DELETE, .table = beside_table(&own), .key = s->receipt.key, .equal = same, .equal_count = 2
-	};
+	struct value_member same[2];
+	struct dyn_write w = delete_running(&own, s, same);
 	struct dyn_refusal refusal;
-	enum dyn_outcome end = DYN_CONFLICT;
+	enum dyn_outcome end;
 
 	if (idempotency_keeps(answer) && answer->body.n + answer->location.n + answer->etag.n <= MOST_BYTES) {
 		w.kind = DYN_PUT;
 		w.item = make_item(&own, s, answer);
 		w.equal_count = 1; /* written or not */
 	}
-	for (int i = 0; i < TRIES && end == DYN_CONFLICT; i++)
-		end = dyn_write(&own, &w, 1, SLICE(""), &refusal);
+	end = write_patiently(&own, &w, &refusal);
 	if (end == DYN_FAILED || end == DYN_CONFLICT)
-		log_warn("%.*s: an answer under an Idempotency-Key was not kept: %.*s", SLICE_ARG(r->design->name),
+		log_warn("%.*s: the answer under an Idempotency-Key was not kept: %.*s", SLICE_ARG(r->design->name),
 			 SLICE_ARG(own.problem.detail));
 }

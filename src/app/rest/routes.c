@@ -1,6 +1,8 @@
-/* The tree of paths.
+/* The tree of paths: making it, finding a route in it, listing it.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "app/auth/caller.h"
 #include "app/rest/routes.h"
+#include "design/slots.h"
 
 enum segment_class { SEGMENT_LITERAL, SEGMENT_MIXED, SEGMENT_PLACEHOLDER };
 
@@ -37,7 +39,7 @@ struct segment {
 struct route_path {
 	struct segment segments[ROUTE_MOST_SEGMENTS];
 	size_t count;
-	bool bad; /* longer than any request can be */
+	bool bad; /* longer than any request */
 };
 
 static void path_part(struct arena *a, struct route_path *p, struct template_part part)
@@ -54,7 +56,7 @@ static void path_part(struct arena *a, struct route_path *p, struct template_par
 static void path_slash(struct arena *a, struct route_path *p)
 {
 	if (p->count && !p->segments[p->count - 1].count)
-		return; /* the one before it is empty: a trailing or a double slash */
+		return; /* the segment before it is empty: a double slash */
 	if (p->count == ROUTE_MOST_SEGMENTS) {
 		p->bad = true;
 		return;
@@ -90,9 +92,8 @@ static void path_of(struct arena *a, const struct template *t, struct route_path
 		p->count--;
 }
 
-static void path_named(struct arena *a, struct slice name, struct route_path *p)
+static void path_add(struct arena *a, struct route_path *p, struct slice name)
 {
-	*p = (struct route_path){ 0 };
 	path_slash(a, p);
 	path_part(a, p, (struct template_part){ .literal = name });
 }
@@ -146,9 +147,9 @@ struct maker {
 	struct route_table *t;
 };
 
-static const struct attribute *param_type(const struct maker *m, const struct route *r, struct slice name)
+static const struct attribute *param_type(const struct maker *m, const struct route *r, const struct name *name)
 {
-	return r->entity   ? entity_attribute(r->entity, name)
+	return r->entity   ? slots_attribute(r->entity->slots, name)
 	       : r->access ? route_param(m->a, m->d, r->access, name)
 			   : NULL;
 }
@@ -156,18 +157,23 @@ static const struct attribute *param_type(const struct maker *m, const struct ro
 static void name_params(const struct maker *m, const struct route_path *p, struct route *r)
 {
 	struct slice *names = arena_array(m->a, struct slice, ROUTE_MOST_VALUES);
+	const struct name **at = arena_array(m->a, const struct name *, ROUTE_MOST_VALUES);
 	const struct attribute **types = arena_array(m->a, const struct attribute *, ROUTE_MOST_VALUES);
 
 	for (size_t i = 0; i < p->count; i++) {
 		for (size_t k = 0; k < p->segments[i].count && r->count < ROUTE_MOST_VALUES; k++) {
-			if (!p->segments[i].parts[k].names)
+			const struct template_part *part = &p->segments[i].parts[k];
+
+			if (!part->names)
 				continue;
-			names[r->count] = p->segments[i].parts[k].names[0];
-			types[r->count] = param_type(m, r, names[r->count]);
+			names[r->count] = part->names[0];
+			at[r->count] = part->at;
+			types[r->count] = param_type(m, r, part->at);
 			r->count++;
 		}
 	}
 	r->names = names;
+	r->at = at;
 	r->types = types;
 }
 
@@ -198,6 +204,12 @@ static void collection_of(struct route_path *p)
 
 static void add_entity(const struct maker *m, const struct entity *e)
 {
+	static const struct {
+		enum app_method method;
+		enum route_kind kind;
+	} rows[] = {
+		{ APP_GET, ROUTE_ITEM }, { APP_PUT, ROUTE_PUT }, { APP_PATCH, ROUTE_PATCH }, { APP_DELETE, ROUTE_DELETE }
+	};
 	enum priority priority = e->internal ? PRIORITY_INTERNAL : PRIORITY_ENTITY;
 	struct route r = { .entity = e, .internal = e->internal };
 	struct route_path item, p;
@@ -205,14 +217,11 @@ static void add_entity(const struct maker *m, const struct entity *e)
 	if (!e->path_template)
 		return;
 	path_of(m->a, e->path_template, &item);
-#define ADD(method_, kind_, ...)         \
-	add(m, &item, method_, priority, \
-	    (struct route){ .kind = kind_, .entity = e, .internal = e->internal, __VA_ARGS__ })
-	ADD(APP_GET, ROUTE_ITEM, .quick = !e->found_by.n);
-	ADD(APP_PUT, ROUTE_PUT);
-	ADD(APP_PATCH, ROUTE_PATCH);
-	ADD(APP_DELETE, ROUTE_DELETE);
-#undef ADD
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		r.kind = rows[i].kind;
+		r.quick = r.kind == ROUTE_ITEM && !e->found_by.n;
+		add(m, &item, rows[i].method, priority, r);
+	}
 	p = item;
 	collection_of(&p);
 	r.kind = ROUTE_CREATE;
@@ -220,11 +229,19 @@ static void add_entity(const struct maker *m, const struct entity *e)
 	r.kind = ROUTE_ACTION;
 	for (size_t i = 0; i < e->action_count; i++) {
 		p = item;
-		path_slash(m->a, &p);
-		path_part(m->a, &p, (struct template_part){ .literal = e->actions[i].name });
+		path_add(m->a, &p, e->actions[i].name);
 		r.action = &e->actions[i];
 		add(m, &p, APP_POST, e->internal ? PRIORITY_INTERNAL : PRIORITY_NAMED, r);
 	}
+}
+
+static const struct action *const *actions_named(const struct maker *m, struct slice name)
+{
+	const struct action **list = arena_array(m->a, const struct action *, m->d->entity_count);
+
+	for (size_t i = 0; i < m->d->entity_count; i++)
+		list[i] = entity_action(&m->d->entities[i], name);
+	return list;
 }
 
 static void add_access(const struct maker *m, const struct access *c)
@@ -234,7 +251,7 @@ static void add_access(const struct maker *m, const struct access *c)
 
 	if (!c->path_template)
 		return;
-	/* A rank that keeps the best looks at as many rows as the pattern says, whatever the page, and at as many more as a filter takes away. */
+	/* A rank that keeps the best reads as many rows as the pattern says, whatever the page, and more where a filter drops rows. */
 	r.quick = (c->kind == ACCESS_GET || c->kind == ACCESS_QUERY) && !c->has_then && !c->walk_param.n &&
 		  (!c->rank || !c->rank_keep || (c->limit <= APP_QUICK_LIMIT && !c->filter)) && !c->unite.n &&
 		  !c->tree_parent.n && !c->count_only;
@@ -242,20 +259,13 @@ static void add_access(const struct maker *m, const struct access *c)
 	add(m, &p, APP_GET, PRIORITY_NAMED, r);
 	for (size_t i = 0; i < c->action_count; i++) {
 		path_of(m->a, c->path_template, &p);
-		path_slash(m->a, &p);
-		path_part(m->a, &p, (struct template_part){ .literal = c->actions[i] });
+		path_add(m->a, &p, c->actions[i]);
 		add(m, &p, APP_POST, PRIORITY_NAMED,
-		    (struct route){ .kind = ROUTE_EACH, .access = c, .name = c->actions[i] });
+		    (struct route){ .kind = ROUTE_EACH,
+				    .access = c,
+				    .name = c->actions[i],
+				    .each = actions_named(m, c->actions[i]) });
 	}
-}
-
-/* With an outside issuer nobody logs in here. */
-static bool has_accounts(const struct design *d)
-{
-	for (size_t i = 0; i < d->entity_count && !d->callers.issuer.n; i++)
-		if (d->entities[i].login.present)
-			return true;
-	return false;
 }
 
 static void add_built_ins(const struct maker *m)
@@ -276,9 +286,10 @@ static void add_built_ins(const struct maker *m)
 
 	add(m, &p, APP_GET, PRIORITY_BUILT_IN, (struct route){ .kind = ROUTE_INDEX, .quick = true });
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
-		if (rows[i].kind == ROUTE_LOGIN && !has_accounts(m->d))
+		if (rows[i].kind == ROUTE_LOGIN && (!caller_first_login(m->d) || m->d->callers.issuer.n))
 			continue;
-		path_named(m->a, slice_str(rows[i].name), &p);
+		p = (struct route_path){ 0 };
+		path_add(m->a, &p, slice_str(rows[i].name));
 		add(m, &p, rows[i].method, rows[i].priority,
 		    (struct route){ .kind = rows[i].kind, .quick = rows[i].kind == ROUTE_ME });
 	}
@@ -306,7 +317,7 @@ struct finder {
 	struct route_match *out;
 };
 
-/* Whether the segment fits; its values go to `values`. */
+/* Whether the node takes the segment; fills the values of its placeholders. */
 static bool fits(const struct node *n, struct slice s, struct slice *values, size_t room, size_t *count)
 {
 	struct slice parts[ROUTE_MOST_VALUES];
@@ -372,4 +383,37 @@ void routes_find(const struct route_table *t, const struct slice *segments, size
 	out->allow = 0;
 	out->count = 0;
 	find(&f, &t->root, 0, 0);
+}
+
+/* ---- listing ---- */
+
+struct lister {
+	struct arena *a;
+	void (*visit)(void *ctx, struct slice path, const struct route *const *routes);
+	void *ctx;
+};
+
+static struct slice path_below(const struct lister *l, struct slice path, const struct node *n)
+{
+	struct buf b;
+
+	buf_init(&b, l->a);
+	buf_put(&b, path);
+	buf_byte(&b, '/');
+	for (size_t i = 0; i < n->template.part_count; i++)
+		buf_put(&b, n->template.parts[i].names ? SLICE("{}") : n->template.parts[i].literal);
+	return buf_slice(&b);
+}
+
+static void list(const struct lister *l, const struct node *n, struct slice path)
+{
+	l->visit(l->ctx, path.n ? path : SLICE("/"), n->routes);
+	for (const struct node *c = n->children; c; c = c->next)
+		list(l, c, path_below(l, path, c));
+}
+
+void routes_each(const struct route_table *t, struct arena *a,
+		 void (*visit)(void *ctx, struct slice path, const struct route *const *routes), void *ctx)
+{
+	list(&(struct lister){ a, visit, ctx }, &t->root, SLICE(""));
 }

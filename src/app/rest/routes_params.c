@@ -1,149 +1,107 @@
-/* What type a parameter of an access pattern has: the design says it of those in the query string; of those in the path it
- * follows from what they are compared with.
+/* The types of an access pattern's parameters. The design declares those of the query string; those of the path have the
+ * type of the attribute they are compared with.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "app/rest/routes.h"
 #include "app/read/read.h"
+#include "app/rest/routes.h"
 
 #define PATTERNS_DEEP 4 /* merges of merges */
 
 static const struct attribute a_number = { .name = { "number", 6 }, .type = ATTR_NUMBER };
 
-static const struct attribute *of_pattern(const struct design *d, const struct access *c, struct slice name, int depth,
-					  bool *known);
+/* One search. `type` NULL: a string, if known. */
+struct search {
+	const struct design *d;
+	const struct name *param;
+	bool known;
+	const struct attribute *type;
+};
 
-static const struct key_attr *key_attribute(const struct design *d, struct slice index, struct slice name)
+static void find_in(struct search *x, const struct access *c, int depth);
+
+static void found(struct search *x, const struct attribute *type)
 {
-	const struct design_index *x = index.n ? design_index(d, index) : NULL;
-	const struct key_schema *k = x ? &x->key : &d->key;
-
-	for (size_t i = 0; i < k->hash_count; i++)
-		if (slice_equal(k->hash[i].name, name))
-			return &k->hash[i];
-	for (size_t i = 0; i < k->range_count; i++)
-		if (slice_equal(k->range[i].name, name))
-			return &k->range[i];
-	return NULL;
+	x->known = true;
+	x->type = type;
 }
 
-/* In a template: the whole of it (then the key's type is the parameter's), or a padded number. */
-static const struct attribute *of_template(const struct design *d, const struct access *c, struct slice key,
-					   const struct template *t, struct slice name, bool *known)
+/* The whole template (then the key's type is the parameter's), or a padded number in it. */
+static void find_in_template(struct search *x, const struct name *key, const struct template *t)
 {
-	const struct key_attr *k;
-
-	for (size_t i = 0; t && i < t->part_count; i++) {
+	for (size_t i = 0; t && i < t->part_count && !x->known; i++) {
 		const struct template_part *part = &t->parts[i];
 
-		if (!part->names || part->name_count != 1 || !slice_equal(part->names[0], name))
+		if (!part->names || part->name_count != 1 || part->at != x->param)
 			continue;
-		if (part->format == FORMAT_PAD || part->format == FORMAT_OFFSET) {
-			*known = true;
-			return &a_number;
-		}
-		k = t->part_count == 1 && part->format == FORMAT_PLAIN ? key_attribute(d, c->index, key) : NULL;
-		if (k) {
-			*known = true;
-			return k->type == VALUE_N ? &a_number : NULL;
-		}
+		if (part->format == FORMAT_PAD || part->format == FORMAT_OFFSET)
+			found(x, &a_number);
+		else if (template_is_bare(t) && key->key)
+			found(x, key->key->type == VALUE_N ? &a_number : NULL);
 	}
-	return NULL;
 }
 
-static const struct attribute *of_where(const struct design *d, const struct access *c, struct slice name, bool *known)
+static void find_in_reference(struct search *x, const struct reference *get)
 {
-	const struct attribute *found = NULL;
+	const struct entity *e = get->to;
 
-	for (size_t i = 0; i < c->where_count && !*known; i++) {
-		found = of_template(d, c, c->where[i].attribute, c->where[i].value, name, known);
-		if (!*known)
-			found = of_template(d, c, c->where[i].attribute, c->where[i].upper, name, known);
-	}
-	return found;
+	for (size_t i = 0; e && i < get->arg_count && i < e->param_count && !x->known; i++)
+		if (get->args[i]->kind == TERM_PATH && get->args[i]->name_count == 1 && get->args[i]->at == x->param)
+			found(x, entity_attribute(e, e->params[i]));
 }
 
-static const struct attribute *of_reference(const struct design *d, const struct access *c, struct slice name,
-					    bool *known)
+static void find_in_parts(struct search *x, const struct access *c, int depth)
 {
-	const struct entity *e = c->get.entity.n ? design_entity(d, c->get.entity) : NULL;
-
-	for (size_t i = 0; e && i < c->get.arg_count && i < e->param_count; i++) {
-		const struct term *t = c->get.args[i];
-
-		if (t->kind != TERM_PATH || t->name_count != 1 || !slice_equal(t->names[0], name))
-			continue;
-		*known = true;
-		return entity_attribute(e, e->params[i]);
-	}
-	return NULL;
+	if (c->merge_rows)
+		find_in(x, c->merge_rows, depth + 1);
+	for (size_t i = 0; i < c->merge_of_count && !x->known; i++)
+		find_in(x, c->merge_parts[i], depth + 1);
+	if (c->merge_run && !x->known)
+		find_in(x, c->merge_run, depth + 1);
 }
 
-/* Of what it merges. */
-static const struct attribute *of_merged(const struct design *d, const struct access *c, struct slice name, int depth,
-					 bool *known)
+/* The attribute of the same name, if a text can be its value. */
+static void find_in_rows(struct search *x, const struct access *c)
 {
-	const struct access *part = c->merge_over.n ? design_access(d, c->merge_over) : NULL;
-	const struct attribute *found = part ? of_pattern(d, part, name, depth + 1, known) : NULL;
+	const struct entity *e = read_entity(x->d, c);
+	const struct attribute *a = e ? slots_attribute(e->slots, x->param) : NULL;
 
-	for (size_t i = 0; i < c->merge_of_count && !*known; i++) {
-		part = design_access(d, c->merge_of[i]);
-		found = part ? of_pattern(d, part, name, depth + 1, known) : NULL;
-	}
-	part = !*known && c->merge_pattern.n ? design_access(d, c->merge_pattern) : NULL;
-	return part ? of_pattern(d, part, name, depth + 1, known) : found;
+	if (a && !a->compressed && a->type != ATTR_LIST && a->type != ATTR_SET && a->type != ATTR_MAP &&
+	    a->type != ATTR_BINARY)
+		found(x, a);
 }
 
-/* The attribute of the same name, where a text can be one. */
-static const struct attribute *of_rows(const struct design *d, const struct access *c, struct slice name, bool *known)
+static void find_in(struct search *x, const struct access *c, int depth)
 {
-	const struct entity *e = read_entity(d, c);
-	const struct attribute *a = e ? entity_attribute(e, name) : NULL;
-
-	if (!a || a->compressed || a->type == ATTR_LIST || a->type == ATTR_SET || a->type == ATTR_MAP ||
-	    a->type == ATTR_BINARY)
-		return NULL;
-	*known = true;
-	return a;
-}
-
-static const struct attribute *of_pattern(const struct design *d, const struct access *c, struct slice name, int depth,
-					  bool *known)
-{
-	const struct attribute *found;
-
-	for (size_t i = 0; i < c->query_param_count; i++) {
-		if (slice_equal(c->query_params[i].name, name)) {
-			*known = true;
-			return &c->query_params[i];
-		}
+	for (size_t i = 0; i < c->query_param_count && !x->known; i++)
+		if (c->query_params[i].at == x->param)
+			found(x, &c->query_params[i]);
+	for (size_t i = 0; i < c->where_count && !x->known; i++) {
+		find_in_template(x, c->where[i].at, c->where[i].value);
+		find_in_template(x, c->where[i].at, c->where[i].upper);
 	}
-	found = of_where(d, c, name, known);
-	if (!*known)
-		found = of_reference(d, c, name, known);
-	if (!*known && depth < PATTERNS_DEEP)
-		found = of_merged(d, c, name, depth, known);
-	if (!*known)
-		found = of_rows(d, c, name, known);
-	return found;
+	find_in_reference(x, &c->get);
+	if (!x->known && depth < PATTERNS_DEEP)
+		find_in_parts(x, c, depth);
+	if (!x->known)
+		find_in_rows(x, c);
 }
 
 const struct attribute *route_param(struct arena *a, const struct design *d, const struct access *access,
-				    struct slice name)
+				    const struct name *param)
 {
+	struct search x = { .d = d, .param = param };
 	struct attribute *type;
-	const struct attribute *found;
-	bool known = false;
 
 	for (size_t i = 0; i < access->query_param_count; i++)
-		if (slice_equal(access->query_params[i].name, name))
+		if (access->query_params[i].at == param)
 			return &access->query_params[i];
-	found = of_pattern(d, access, name, 0, &known);
-	if (!found)
+	find_in(&x, access, 0);
+	if (!x.type)
 		return NULL;
 	type = arena_new(a, struct attribute);
-	*type = (struct attribute){ .name = name,
-				    .type = found->type,
-				    .choices = found->choices,
-				    .choice_count = found->choice_count,
-				    .lower = found->lower };
+	*type = (struct attribute){ .name = param->text,
+				    .type = x.type->type,
+				    .choices = x.type->choices,
+				    .choice_count = x.type->choice_count,
+				    .lower = x.type->lower };
 	return type;
 }

@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "app/run/run.h"
 
-#include "app/app_internal.h"
+#include "app/run/state.h"
 #include "base/log.h"
 
 /* How long a client should wait before it tries again what was busy. */
@@ -126,7 +126,7 @@ static bool says_too_large(struct slice message)
 /* An answer will not come, or not in time. A database in this process always knows what it did. */
 static bool is_out_of_reach(const struct run *r, const struct backend_reply *reply)
 {
-	return reply->status >= 500 && r->app && r->app->database && r->app->database->is_remote;
+	return reply->status >= 500 && run_is_remote(r);
 }
 
 static bool tell_out_of_reach(struct run *r, const struct backend_reply *reply)
@@ -186,4 +186,76 @@ bool run_reply_error(struct run *r, const struct reply *reply)
 {
 	return run_backend_error(r, &(struct backend_reply){
 					    .status = reply->status, .error = reply->error, .message = reply->message });
+}
+
+struct slice run_text(struct run *r, struct value v)
+{
+	char text[NUMBER_TEXT_MAX];
+	struct number n;
+
+	switch (value_type(v)) {
+	case VALUE_S: return value_bytes(v);
+	case VALUE_BOOL: return value_bool(v) ? SLICE("true") : SLICE("false");
+	case VALUE_N: n = value_number(v); return arena_copy(r->arena, slice_make(text, number_format(&n, text)));
+	default: return SLICE("");
+	}
+}
+
+/* ---- runs inside a run ---- */
+
+struct branch {
+	struct run run;
+	struct arena arena;
+};
+
+static void release(void *arena)
+{
+	arena_release(arena);
+}
+
+struct run *branch_new(struct run *r)
+{
+	struct branch *b = arena_new(r->arena, struct branch);
+
+	b->run = *r;
+	b->run.memo = NULL;
+	b->run.witnesses = NULL;
+	b->run.problem = (struct problem){ 0 };
+	b->run.depth++;
+	/* What is traced has to stay as long as the request. */
+	if (r->trace)
+		return &b->run;
+	arena_init(&b->arena);
+	b->arena.oom = r->arena->oom;
+	b->run.arena = &b->arena;
+	arena_defer(r->arena, release, &b->arena);
+	return &b->run;
+}
+
+void branch_clear(struct run *branch, const struct run *r)
+{
+	branch->memo = NULL;
+	branch->witnesses = NULL;
+	branch->problem = (struct problem){ 0 };
+	branch->caller = r->caller;
+	if (branch->arena != r->arena)
+		arena_clear(branch->arena);
+}
+
+/* ---- roles ---- */
+
+bool run_has_role(const struct run *r, struct slice role)
+{
+	const struct caller *c = &r->caller;
+
+	if (c->operator_)
+		return true;
+	if (!c->subject.n)
+		return false;
+	if (slice_is(role, "user"))
+		return true;
+	for (size_t i = 0; i < c->role_count; i++)
+		if (slice_equal(c->roles[i], role))
+			return true;
+	return false;
 }

@@ -12,8 +12,10 @@
 #include "design/row.h"
 #include "design/design.h"
 
-struct app;
+struct app; /* state.h */
 struct permission_source;
+
+#define CALLER_SECRET_BYTES 32 /* of a server: keys of tokens, cursors and stamps are derived from it */
 
 /* What the token of a login hangs on (caller_session.c). */
 struct caller_session {
@@ -146,5 +148,15 @@ bool run_busy(struct run *r);
  * INVALID, the rest INTERNAL. What the database says is logged and does not leave. False. */
 bool run_backend_error(struct run *r, const struct backend_reply *reply);
 bool run_reply_error(struct run *r, const struct reply *reply);
+/* A value as a sentence has it; empty: neither a text, a number nor a boolean. */
+struct slice run_text(struct run *r, struct value v);
+
+/* ---- runs inside a run ---- */
+/* The same request with its own memory, to be cleared from item to item, and its own problem. */
+struct run *branch_new(struct run *r);
+void branch_clear(struct run *branch, const struct run *r);
+
+/* Whether the caller has the role. "user": everyone who is logged in has it; operators have all. */
+bool run_has_role(const struct run *r, struct slice role);
 
 #endif

@@ -4,6 +4,7 @@
 
 #include <openssl/evp.h>
 #include "app/db/late.h"
+#include "base/clock.h"
 #include "base/timestamp.h"
 #include "base/ulid.h"
 
@@ -135,7 +136,7 @@ bool marker_make(struct run *r, struct marker *m, struct value *item)
 	size_t n = 4;
 
 	m->at_ms =
-		late_is_possible(r) ? app_now_ms(r->app) : r->now_ms; /* the request may have been tried for a while */
+		late_is_possible(r) ? clock_now_ms(r->app->clock) : r->now_ms; /* the request may have been tried for a while */
 	if (!ulid_new(m->at_ms, ulid))
 		return run_fail(r, PROBLEM_INTERNAL, "there is no randomness for an id");
 	m->id = arena_copy(r->arena, slice_make(ulid, ULID_LENGTH));

@@ -1,9 +1,10 @@
 /* Carrying out a cascade: row by row, in transactions of some, until nothing is left and the marker goes.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "app/app_internal.h"
+#include "app/run/state.h"
 #include "app/write/deleting_internal.h"
 #include "app/db/late.h"
 #include "app/read/read.h"
+#include "base/clock.h"
 #include "base/log.h"
 
 #define CHUNK          200 /* rows that are read together */
@@ -313,7 +314,7 @@ static enum carried drop(struct run *r, const struct marker *m)
 static int64_t early_ms(const struct run *r, const struct marker *m)
 {
 	const struct delete_rule *rule = &m->entity->delete_;
-	int64_t ms = late_is_possible(r) ? m->at_ms + late_ms(r->app) - app_now_ms(r->app) : 0;
+	int64_t ms = late_is_possible(r) ? m->at_ms + late_ms(r->app) - clock_now_ms(r->app->clock) : 0;
 
 	for (size_t i = 0; ms > 0 && i < rule->then_count; i++)
 		if (late_reads_index(r->design, rule->then_remove[i]))

@@ -1,6 +1,6 @@
 /* What a write has to do with deletions that are not finished: it is one, or must not meet one.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "app/app_internal.h"
+#include "app/run/state.h"
 #include "app/write/deleting_internal.h"
 #include "app/db/late.h"
 #include "base/log.h"

@@ -54,11 +54,6 @@ static void names_of_counts(struct names *n)
 	}
 }
 
-static void release(void *arena)
-{
-	arena_release(arena);
-}
-
 bool keep_depends(const struct entity *e, struct slice attribute)
 {
 	struct names n = { .entity = e };
@@ -79,40 +74,4 @@ bool keep_depends(const struct entity *e, struct slice attribute)
 bool keep_item(struct run *r, const struct entity *e, struct value key)
 {
 	return write_refresh(r, e, key, SLICE(""));
-}
-
-/* ---- runs inside a run ---- */
-
-struct branch {
-	struct run run;
-	struct arena arena;
-};
-
-struct run *branch_new(struct run *r)
-{
-	struct branch *b = arena_new(r->arena, struct branch);
-
-	b->run = *r;
-	b->run.memo = NULL;
-	b->run.witnesses = NULL;
-	b->run.problem = (struct problem){ 0 };
-	b->run.depth++;
-	/* What is traced has to stay as long as the request. */
-	if (r->trace)
-		return &b->run;
-	arena_init(&b->arena);
-	b->arena.oom = r->arena->oom;
-	b->run.arena = &b->arena;
-	arena_defer(r->arena, release, &b->arena);
-	return &b->run;
-}
-
-void branch_clear(struct run *branch, const struct run *r)
-{
-	branch->memo = NULL;
-	branch->witnesses = NULL;
-	branch->problem = (struct problem){ 0 };
-	branch->caller = r->caller;
-	if (branch->arena != r->arena)
-		arena_clear(branch->arena);
 }

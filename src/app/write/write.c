@@ -158,7 +158,7 @@ bool write_if_match(struct write *w, struct value full)
 	while (next_tag(&list, &tag, &weak)) {
 		if (slice_is(tag, "*"))
 			w->match = MATCH_ANY;
-		else if (!weak && is_there(version) && slice_equal(tag, write_text(w->run, version)))
+		else if (!weak && is_there(version) && slice_equal(tag, run_text(w->run, version)))
 			w->match = MATCH_VERSION;
 		else if (!weak && slice_equal(tag, without_quotes(output_etag(w->run, &item))))
 			w->match = MATCH_ETAG;
@@ -227,19 +227,6 @@ struct value write_fit(struct run *r, const struct attribute *a, struct value v)
 	return input_normal(r, a, v);
 }
 
-struct slice write_text(struct run *r, struct value v)
-{
-	char text[NUMBER_TEXT_MAX];
-	struct number n;
-
-	switch (value_type(v)) {
-	case VALUE_S: return value_bytes(v);
-	case VALUE_BOOL: return value_bool(v) ? SLICE("true") : SLICE("false");
-	case VALUE_N: n = value_number(v); return arena_copy(r->arena, slice_make(text, number_format(&n, text)));
-	default: return SLICE("");
-	}
-}
-
 /* Not in the middle of a character. */
 static struct slice shortened(struct slice s)
 {
@@ -259,7 +246,7 @@ struct slice write_identity_text(struct run *r, const struct value *args, size_t
 	for (size_t i = 0; args && i < n; i++) {
 		if (b.n)
 			buf_byte(&b, '/');
-		buf_put(&b, shortened(write_text(r, args[i])));
+		buf_put(&b, shortened(run_text(r, args[i])));
 	}
 	return buf_slice(&b);
 }

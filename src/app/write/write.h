@@ -67,5 +67,7 @@ bool write_put(struct run *r, const struct entity *e, const struct row *given, b
 
 /* Actions with `gather` wait in memory, per app. Writes what has waited long enough, or everything (`all`, at the end). */
 bool write_flush_gathered(struct run *r, bool all) MUST_CHECK;
+struct gather *gather_new(void); /* NULL: out of memory */
+void gather_free(struct gather *g);
 
 #endif

@@ -1,6 +1,6 @@
 /* Actions: an update with a name; or only an addition, which touches nothing else and may wait.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "app/app_internal.h"
+#include "app/run/state.h"
 #include "app/write/keep.h"
 #include "app/write/write_plan.h"
 #include "base/clock.h"

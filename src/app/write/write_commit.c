@@ -1,6 +1,6 @@
 /* A plan becomes a request; a refusal becomes a sentence, or another try.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "app/app_internal.h"
+#include "app/run/state.h"
 #include "app/write/deleting.h"
 #include "app/write/hold.h"
 #include "app/write/keep.h"
@@ -90,7 +90,7 @@ enum plan_end plan_tell_exists(struct plan *p)
 static enum plan_end tell_taken(struct plan *p, struct slice attribute)
 {
 	(void)run_fail(p->run, PROBLEM_TAKEN, "%.*s '%.*s' is taken", SLICE_ARG(attribute),
-		       SLICE_ARG(write_text(p->run, row_find(p->item, attribute))));
+		       SLICE_ARG(run_text(p->run, row_find(p->item, attribute))));
 	p->run->problem.attribute = attribute;
 	return PLAN_FAILED;
 }

@@ -44,7 +44,7 @@ static bool set_caller(struct write *w, const struct attribute *a, struct row *f
 	}
 	self = write_fit(r, a, value_make_s(r->arena, r->caller.subject));
 	if (value_present(given) && !value_equal(write_fit(r, a, given), self))
-		return run_fail(r, PROBLEM_FORBIDDEN, "this is for %.*s to do", SLICE_ARG(write_text(r, given)));
+		return run_fail(r, PROBLEM_FORBIDDEN, "this is for %.*s to do", SLICE_ARG(run_text(r, given)));
 	row_set(f, a->at, self);
 	return true;
 }

@@ -11,7 +11,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include <pthread.h>
 
-#include "app/app_internal.h"
+#include "app/run/state.h"
 #include "app/write/write_plan.h"
 #include "base/alloc.h"
 #include "base/clock.h"

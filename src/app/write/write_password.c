@@ -1,6 +1,6 @@
 /* Passwords on their way into the table: asked for, compared, hashed, put where the login looks for them.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "app/app_internal.h"
+#include "app/run/state.h"
 #include "app/auth/caller.h"
 #include "app/auth/caller_attempt.h"
 #include "app/write/write_plan.h"

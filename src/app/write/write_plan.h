@@ -221,8 +221,6 @@ struct value write_now(struct run *r, const struct attribute *a);
 struct value write_touched(struct run *r, const struct attribute *a, struct value old);
 /* What a term gave, as the attribute is stored: normalised, a timestamp for an epoch as a number. */
 struct value write_fit(struct run *r, const struct attribute *a, struct value v);
-/* A value for a sentence. */
-struct slice write_text(struct run *r, struct value v);
 struct slice write_identity_text(struct run *r, const struct value *args, size_t n);
 bool write_is_move(const struct plan *p);
 
@@ -280,10 +278,5 @@ struct gather;
 /* False: it cannot wait (memory), write it now. */
 bool gather_add(struct gather *g, const struct entity *e, struct value key, struct slice attribute,
 		const struct number *n, int64_t due_ms);
-
-/* ---- runs inside a run (keep.c) ---- */
-/* The same request with memory of its own, to be cleared from item to item, and a problem of its own. */
-struct run *branch_new(struct run *r);
-void branch_clear(struct run *branch, const struct run *r);
 
 #endif

@@ -162,6 +162,16 @@ static bool may_expire(const struct design *d, const struct entity *e)
 	return entity_attribute(e, d->ttl) != NULL;
 }
 
+static const struct entity *entity_named(struct naming *x, struct slice name)
+{
+	return name.n ? design_entity(x->load->d, name) : NULL;
+}
+
+static const struct access *access_named(struct naming *x, struct slice name)
+{
+	return name.n ? design_access(x->load->d, name) : NULL;
+}
+
 static void visit_entity(struct naming *x, struct entity *e)
 {
 	e->param_at = number_all(x, e->params, e->param_count);
@@ -175,6 +185,10 @@ static void visit_entity(struct naming *x, struct entity *e)
 		c->each_at = number(x, c->each_variable);
 		visit_rules(x, c->rules, c->rule_count);
 	}
+	e->login.by_at = number_all(x, e->login.by, e->login.by_count);
+	e->login.subject_at = number(x, e->login.subject);
+	e->login.role_at = number(x, e->login.role);
+	e->found_access = access_named(x, e->found_by);
 	for (size_t i = 0; i < e->count_count; i++) {
 		OURS(struct count_rule, &e->counts[i])->at = number(x, e->counts[i].attribute);
 		visit_reference(x, &e->counts[i].target);
@@ -197,13 +211,50 @@ static void visit_entity(struct naming *x, struct entity *e)
 			term_prepare(OURS(struct term, e->allow[i]));
 }
 
+static void visit_merge(struct naming *x, struct access *a)
+{
+	const struct access **parts = arena_array(x->load->a, const struct access *, a->merge_of_count);
+
+	for (size_t i = 0; i < a->merge_of_count; i++)
+		parts[i] = access_named(x, a->merge_of[i]);
+	a->merge_parts = parts;
+	a->merge_run = access_named(x, a->merge_pattern);
+	a->merge_rows = access_named(x, a->merge_over);
+	a->merge_by_at = number(x, a->merge_by);
+	a->merge_else_at = number(x, a->merge_else);
+	a->range_at = number(x, a->range_variable);
+	visit_assignments(x, a->merge_with, a->merge_with_count);
+}
+
 static void visit_access(struct naming *x, struct access *a)
 {
+	const struct design *d = x->load->d;
+
 	a->param_at = number_all(x, a->params, a->param_count);
-	a->range_at = number(x, a->range_variable);
 	visit_attributes(x, a->query_params, a->query_param_count);
+	a->of = entity_named(x, a->entity);
+	a->get.to = entity_named(x, a->get.entity);
+	a->from = a->index.n ? design_index(d, a->index) : NULL;
+	a->key = a->from ? &a->from->key : &d->key;
+	for (size_t i = 0; i < a->where_count; i++)
+		OURS(struct where_rule, &a->where[i])->at = number(x, a->where[i].attribute);
 	visit_rules(x, a->then.keys, a->then.key_count);
-	visit_assignments(x, a->merge_with, a->merge_with_count);
+	a->then.of = entity_named(x, a->then.entity);
+	a->without_at = number_all(x, a->without, a->without_count);
+	a->walk_at = number(x, a->walk_param);
+	a->tree_parent_at = number(x, a->tree_parent);
+	a->tree_by_at = number(x, a->tree_by);
+	a->unite_at = number(x, a->unite);
+	visit_merge(x, a);
+}
+
+static void visit_callers(struct naming *x, struct callers *c)
+{
+	visit_assignments(x, c->permissions_with, c->permissions_with_count);
+	c->permissions_access = access_named(x, c->permissions_pattern);
+	c->permissions_of = entity_named(x, c->permissions_entity);
+	c->permissions_at = number(x, c->permissions_attribute);
+	c->permissions_ref_at = number(x, c->permissions_ref);
 }
 
 static void visit_processor(struct naming *x, struct processor *p)
@@ -231,7 +282,9 @@ static void visit_design(struct naming *x, struct design *d)
 	d->ttl_at = number(x, d->ttl);
 	d->key_at[0] = d->key.hash_count ? number(x, d->key.hash[0].name) : NULL;
 	d->key_at[1] = d->key.range_count ? number(x, d->key.range[0].name) : NULL;
-	visit_assignments(x, d->callers.permissions_with, d->callers.permissions_with_count);
+	d->caller_at = number(x, SLICE("caller"));
+	d->age_at = number(x, SLICE("age"));
+	visit_callers(x, &d->callers);
 	for (size_t i = 0; i < d->entity_count; i++)
 		visit_entity(x, OURS(struct entity, &d->entities[i]));
 	for (size_t i = 0; i < d->access_count; i++)

@@ -48,7 +48,20 @@ enum template_result template_fill(const struct template *t, const struct term_s
 /* The same with one value for every placeholder. */
 enum template_result template_fill_with(const struct template *t, struct value v, bool in_key, struct arena *a,
 					struct value *out, struct error *e) MUST_CHECK;
-/* Whether it has no placeholder. */
+/* It is exactly one placeholder without a format: its value keeps its type. */
+static inline bool template_is_bare(const struct template *t)
+{
+	return t->part_count == 1 && t->parts[0].names && t->parts[0].format == FORMAT_PLAIN;
+}
+/* Whether a placeholder has this name; `t` may be NULL. */
+static inline bool template_reads(const struct template *t, const struct name *n)
+{
+	for (size_t i = 0; t && i < t->part_count; i++)
+		if (t->parts[i].names && t->parts[i].at == n)
+			return true;
+	return false;
+}
+/* It has no placeholder. */
 bool template_is_constant(const struct template *t);
 /* The same literals and as many placeholders: POST#<post_id> and POST#<id>. False when one is NULL. */
 bool template_alike(const struct template *a, const struct template *b);

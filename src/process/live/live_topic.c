@@ -16,7 +16,7 @@ static struct caller caller_of(struct run *r, const struct access *access)
 {
 	const struct caller *c = &r->caller;
 
-	if (!c->operator_ && (!c->subject.n || !read_live_depends_on_caller(r->design, access, r->arena)))
+	if (!c->operator_ && (!c->subject.n || !read_depends_on_caller(r, access)))
 		return (struct caller){ 0 };
 	return *c;
 }
@@ -165,7 +165,7 @@ struct live_topic *live_topic_get(struct live *l, struct slice key, const struct
 		return NULL;
 	}
 	live_table_add(&l->topics, &t->node);
-	if (read_live_moves(app_design(l->app), &t->list))
+	if (read_live_moves(&t->list))
 		add_moving(t);
 	return t;
 }

@@ -14,7 +14,8 @@
 #include <string.h>
 #include <cmocka.h>
 #include "api/local.h"
-#include "app/app_internal.h"
+#include "app/app.h"
+#include "app/run/state.h"
 #include "design/row.h"
 #include "app/db/provision.h"
 #include "app/run/run.h"

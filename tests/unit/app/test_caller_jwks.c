@@ -234,7 +234,7 @@ static void rsa_and_ec_keys_verify_their_tokens(void **state)
 	r = accept_token(&f, rs256(rsa, "a"));
 	SLICE_IS(r->caller.subject, "u1");
 	assert_int_equal(r->caller.role_count, 1);
-	assert_true(caller_has_role(r, SLICE("admin")));
+	assert_true(run_has_role(r, SLICE("admin")));
 	assert_false(r->caller.operator_);
 	accept_token(&f, token(p256, "ES256", "b", EVP_sha256()));
 	assert_int_equal(asked(), 1);
@@ -254,10 +254,10 @@ static void only_the_algorithm_of_a_key_is_taken(void **state)
 	(void)state;
 	publish(document, jwk(p256, "b", ""));
 	accept_token(&f, rs256(rsa, "a"));
-	refuse_token(&f, token(rsa, "RS384", "a", EVP_sha384()), "does not have");
-	refuse_token(&f, token(p256, "ES256", "a", EVP_sha256()), "does not have");
-	refuse_token(&f, token(rsa, "RS256", "b", EVP_sha256()), "does not have");
-	refuse_token(&f, token(p384, "ES384", "b", EVP_sha384()), "does not have");
+	refuse_token(&f, token(rsa, "RS384", "a", EVP_sha384()), "does not publish");
+	refuse_token(&f, token(p256, "ES256", "a", EVP_sha256()), "does not publish");
+	refuse_token(&f, token(rsa, "RS256", "b", EVP_sha256()), "does not publish");
+	refuse_token(&f, token(p384, "ES384", "b", EVP_sha384()), "does not publish");
 	/* The classic: the public key as the secret of an HMAC. */
 	refuse_token(&f, hs256(a, "{\"alg\":\"HS256\",\"kid\":\"a\"}", CLAIMS, slice_str(document)), "not signed here");
 	refuse_token(&f, with_signature(a, signed_part(a, "{\"alg\":\"none\",\"kid\":\"a\"}", CLAIMS), SLICE("x")),
@@ -293,7 +293,7 @@ static void claims_of_the_issuer_are_checked(void **state)
 		     "another issuer");
 	refuse_token(&f, claims("{\"sub\":\"u\",\"exp\":1768473600}"), "another issuer");
 	refuse_token(&f, claims("{\"iss\":\"" ISSUER "\",\"sub\":\"u\",\"exp\":1768472000}"), "expired");
-	refuse_token(&f, claims("{\"iss\":\"" ISSUER "\",\"exp\":1768473600}"), "whose");
+	refuse_token(&f, claims("{\"iss\":\"" ISSUER "\",\"exp\":1768473600}"), "no subject");
 	/* Nobody outside makes operators. */
 	r = accept_token(&f, claims("{\"iss\":\"" ISSUER "\",\"sub\":\"u\",\"operator\":true,\"exp\":1768473600}"));
 	assert_false(r->caller.operator_);
@@ -303,7 +303,7 @@ static void claims_of_the_issuer_are_checked(void **state)
 
 static void a_token_must_be_for_one_of_the_audiences(void **state)
 {
-	static const char other[] = "meant for something else";
+	static const char other[] = "meant for another audience";
 
 	callers_close(&f);
 	stop_issuer();
@@ -356,7 +356,7 @@ static void the_subject_may_be_another_claim(void **state)
 				    "\"realm_access\":{\"roles\":[\"x\"]}}"));
 	SLICE_IS(r->caller.subject, "n");
 	SLICE_IS(r->caller.roles[0], "x");
-	refuse_token(&f, claims("{\"iss\":\"" ISSUER "\",\"sub\":\"u\",\"exp\":1768473600}"), "whose");
+	refuse_token(&f, claims("{\"iss\":\"" ISSUER "\",\"sub\":\"u\",\"exp\":1768473600}"), "no subject");
 }
 
 static void our_own_tokens_are_taken_too(void **state)
@@ -380,7 +380,7 @@ static void a_new_key_is_asked_for_once_a_minute(void **state)
 	publish(jwk(rsa2, "b", ""), NULL);
 	f.now_ms += 59999;
 	assert_false(may_block(rs256(rsa2, "b")));
-	refuse_token(&f, rs256(rsa2, "b"), "does not have");
+	refuse_token(&f, rs256(rsa2, "b"), "does not publish");
 	assert_int_equal(asked(), 1);
 	f.now_ms += 1;
 	assert_false(may_block(rs256(rsa, "a")));
@@ -388,7 +388,7 @@ static void a_new_key_is_asked_for_once_a_minute(void **state)
 	accept_token(&f, rs256(rsa2, "b"));
 	assert_int_equal(asked(), 2);
 	/* The old one went with the rotation. */
-	refuse_token(&f, rs256(rsa, "a"), "does not have");
+	refuse_token(&f, rs256(rsa, "a"), "does not publish");
 	assert_int_equal(asked(), 2);
 }
 
@@ -400,7 +400,7 @@ static void old_keys_are_asked_for_again(void **state)
 	publish(jwk(rsa2, "b", ""), NULL);
 	f.now_ms += 3600000;
 	assert_true(may_block(rs256(rsa, "a")));
-	refuse_token(&f, rs256(rsa, "a"), "does not have");
+	refuse_token(&f, rs256(rsa, "a"), "does not publish");
 	assert_int_equal(asked(), 2);
 }
 
@@ -422,7 +422,7 @@ static void without_the_issuer_its_last_keys_go_on(void **state)
 	reply_with("500 Internal Server Error", "", "{\"keys\":[]}");
 	f.now_ms += 60000;
 	accept_token(&f, claims(lasting));
-	refuse_token(&f, rs256(rsa2, "b"), "does not have");
+	refuse_token(&f, rs256(rsa2, "b"), "does not publish");
 	assert_int_equal(asked(), 4);
 }
 
@@ -430,8 +430,8 @@ static void without_any_key_it_is_busy(void **state)
 {
 	(void)state;
 	reply_nothing();
-	refuse_as(&f, rs256(rsa, "a"), PROBLEM_BUSY, "cannot be had");
-	refuse_as(&f, rs256(rsa, "a"), PROBLEM_BUSY, "cannot be had");
+	refuse_as(&f, rs256(rsa, "a"), PROBLEM_BUSY, "cannot be fetched");
+	refuse_as(&f, rs256(rsa, "a"), PROBLEM_BUSY, "cannot be fetched");
 	assert_int_equal(asked(), 1); /* not with every request */
 	publish(jwk(rsa, "a", ""), NULL);
 	f.now_ms += 5000;
@@ -448,22 +448,22 @@ static void a_token_without_a_key_id_fits_a_single_key(void **state)
 	accept_token(&f, t);
 	publish(jwk(rsa, "a", ""), jwk(rsa2, "b", ""));
 	f.now_ms += 3600000 - 1000;
-	refuse_token(&f, rs256(rsa, "x"), "does not have");
-	refuse_token(&f, t, "does not have");
+	refuse_token(&f, rs256(rsa, "x"), "does not publish");
+	refuse_token(&f, t, "does not publish");
 }
 
 static void weak_and_strange_keys_are_left_out(void **state)
 {
 	(void)state;
 	publish(jwk(small, "a", ""), jwk(rsa, "b", ",\"use\":\"enc\""));
-	refuse_token(&f, rs256(small, "a"), "does not have");
-	refuse_token(&f, rs256(rsa, "b"), "does not have");
+	refuse_token(&f, rs256(small, "a"), "does not publish");
+	refuse_token(&f, rs256(rsa, "b"), "does not publish");
 	publish(jwk(rsa, "c", ",\"alg\":\"HS256\""),
 		"{\"kty\":\"EC\",\"crv\":\"P-256\",\"kid\":\"d\",\"x\":\"AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAE\","
 		"\"y\":\"AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAE\"},7,null,{\"kty\":\"RSA\",\"n\":\"!\",\"e\":\"AQAB\"}");
 	f.now_ms += 60000;
-	refuse_token(&f, rs256(rsa, "c"), "does not have");
-	refuse_token(&f, token(p256, "ES256", "d", EVP_sha256()), "does not have");
+	refuse_token(&f, rs256(rsa, "c"), "does not publish");
+	refuse_token(&f, token(p256, "ES256", "d", EVP_sha256()), "does not publish");
 	assert_int_equal(asked(), 2);
 }
 
@@ -474,7 +474,7 @@ static void a_redirect_to_plain_http_is_not_followed(void **state)
 	(void)state;
 	snprintf(location, sizeof(location), "Location: http://127.0.0.1:%d/other\r\n", issuer.port);
 	reply_with("302 Found", location, "");
-	refuse_as(&f, rs256(rsa, "a"), PROBLEM_BUSY, "cannot be had");
+	refuse_as(&f, rs256(rsa, "a"), PROBLEM_BUSY, "cannot be fetched");
 	assert_int_equal(asked(), 1);
 }
 
@@ -488,7 +488,7 @@ static void a_document_without_end_is_refused(void **state)
 	body[n] = 0;
 	reply_with("200 OK", "", body);
 	mem_free(body);
-	refuse_as(&f, rs256(rsa, "a"), PROBLEM_BUSY, "cannot be had");
+	refuse_as(&f, rs256(rsa, "a"), PROBLEM_BUSY, "cannot be fetched");
 }
 
 static void other_addresses_are_never_asked(void **state)

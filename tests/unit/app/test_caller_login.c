@@ -4,6 +4,7 @@
 #include "caller_helper.h"
 #include "app/db/dyn.h"
 #include "app/entity/entity.h"
+#include "app/entity/upward.h"
 #include "value/codec.h"
 
 /* Accounts of every kind: by their identity, through a guard, through a pattern; the hash inside and beside. */
@@ -152,7 +153,7 @@ static void the_reply_has_a_token_and_the_account(void **state)
 	assert_int_equal(json_get(reply, "expires_in")->integer, 3600);
 	assert_int_equal(json_get(reply, "roles")->count, 1);
 	SLICE_IS(json_get(reply, "roles")->items[0].string, "boss");
-	assert_true(caller_has_role(r, SLICE("boss")));
+	assert_true(run_has_role(r, SLICE("boss")));
 	assert_false(r->caller.operator_);
 	item = json_get(reply, "staff");
 	SLICE_IS(json_get(item, "handle")->string, "bob");

@@ -1,5 +1,6 @@
 /* Our own tokens: read back as they were made, and every way of forging one refused.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "app/entity/upward.h"
 #include "caller_helper.h"
 
 #define NOTES                                         \
@@ -53,11 +54,11 @@ static void a_token_says_who_it_was_made_for(void **state)
 	SLICE_IS(r->caller.subject, "al\"ice é");
 	assert_int_equal(r->caller.role_count, 2);
 	assert_false(r->caller.operator_);
-	assert_true(caller_has_role(r, SLICE("admin")));
-	assert_true(caller_has_role(r, SLICE("editor")));
-	assert_true(caller_has_role(r, SLICE("user")));
-	assert_false(caller_has_role(r, SLICE("owner")));
-	assert_false(caller_has_role(r, SLICE("adm")));
+	assert_true(run_has_role(r, SLICE("admin")));
+	assert_true(run_has_role(r, SLICE("editor")));
+	assert_true(run_has_role(r, SLICE("user")));
+	assert_false(run_has_role(r, SLICE("owner")));
+	assert_false(run_has_role(r, SLICE("adm")));
 }
 
 static void an_operator_has_every_role_and_permission(void **state)
@@ -67,7 +68,7 @@ static void an_operator_has_every_role_and_permission(void **state)
 
 	(void)state;
 	assert_true(r->caller.operator_);
-	assert_true(caller_has_role(r, SLICE("anything")));
+	assert_true(run_has_role(r, SLICE("anything")));
 	assert_true(caller_may(r, SLICE("site:write"), &may));
 	assert_true(may);
 }
@@ -79,7 +80,7 @@ static void nobody_has_no_role(void **state)
 
 	(void)state;
 	assert_true(ok);
-	assert_false(caller_has_role(r, SLICE("user")));
+	assert_false(run_has_role(r, SLICE("user")));
 	assert_true(caller_may(r, SLICE("site:write"), &may));
 	assert_false(may);
 }
@@ -172,9 +173,9 @@ static void times_are_checked_with_a_minute_of_leeway(void **state)
 	f.now_ms += 1;
 	refuse_token(&f, token, "expired");
 	f.now_ms = APP_FIXTURE_NOW;
-	refuse_token(&f, claims_with("\"iss\":\"thorpe\",\"aud\":\"test\",\"sub\":\"a\""), "when it ends");
+	refuse_token(&f, claims_with("\"iss\":\"thorpe\",\"aud\":\"test\",\"sub\":\"a\""), "no expiry");
 	refuse_token(&f, claims_with("\"iss\":\"thorpe\",\"aud\":\"test\",\"sub\":\"a\",\"exp\":\"99999999999\""),
-		     "when it ends");
+		     "no expiry");
 	refuse_token(&f, claims_with("\"iss\":\"thorpe\",\"aud\":\"test\",\"sub\":\"a\",\"exp\":-1e300"), "expired");
 	accept_token(&f, claims_with("\"iss\":\"thorpe\",\"aud\":\"test\",\"sub\":\"a\",\"exp\":9.9e10"));
 	accept_token(&f,
@@ -193,24 +194,25 @@ static void tokens_for_someone_else_are_refused(void **state)
 {
 	(void)state;
 	refuse_token(&f, claims_with("\"iss\":\"x\",\"aud\":\"test\",\"sub\":\"a\",\"exp\":99999999999"),
-		     "something else");
-	refuse_token(&f, claims_with("\"aud\":\"test\",\"sub\":\"a\",\"exp\":99999999999"), "something else");
+		     "another audience");
+	refuse_token(&f, claims_with("\"aud\":\"test\",\"sub\":\"a\",\"exp\":99999999999"), "another audience");
 	refuse_token(&f, claims_with("\"iss\":\"thorpe\",\"aud\":\"tes\",\"sub\":\"a\",\"exp\":99999999999"),
-		     "something else");
-	refuse_token(&f, claims_with("\"iss\":\"thorpe\",\"sub\":\"a\",\"exp\":99999999999"), "something else");
+		     "another audience");
+	refuse_token(&f, claims_with("\"iss\":\"thorpe\",\"sub\":\"a\",\"exp\":99999999999"), "another audience");
 	refuse_token(&f, claims_with("\"iss\":\"thorpe\",\"aud\":[],\"sub\":\"a\",\"exp\":99999999999"),
-		     "something else");
+		     "another audience");
 	accept_token(&f, claims_with("\"iss\":\"thorpe\",\"aud\":[\"x\",\"test\"],\"sub\":\"a\",\"exp\":99999999999"));
 }
 
 static void a_token_without_a_subject_is_an_operators_or_nobodys(void **state)
 {
 	(void)state;
-	refuse_token(&f, claims_with("\"iss\":\"thorpe\",\"aud\":\"test\",\"exp\":99999999999"), "whose");
-	refuse_token(&f, claims_with("\"iss\":\"thorpe\",\"aud\":\"test\",\"sub\":7,\"exp\":99999999999"), "whose");
+	refuse_token(&f, claims_with("\"iss\":\"thorpe\",\"aud\":\"test\",\"exp\":99999999999"), "no subject");
+	refuse_token(&f, claims_with("\"iss\":\"thorpe\",\"aud\":\"test\",\"sub\":7,\"exp\":99999999999"), "no subject");
 	refuse_token(&f, claims_with("\"iss\":\"thorpe\",\"aud\":\"test\",\"exp\":99999999999,\"operator\":\"true\""),
-		     "whose");
-	refuse_token(&f, claims_with("\"iss\":\"thorpe\",\"aud\":\"test\",\"exp\":99999999999,\"operator\":1"), "whose");
+		     "no subject");
+	refuse_token(&f, claims_with("\"iss\":\"thorpe\",\"aud\":\"test\",\"exp\":99999999999,\"operator\":1"),
+		     "no subject");
 	accept_token(&f, claims_with("\"iss\":\"thorpe\",\"aud\":\"test\",\"exp\":99999999999,\"operator\":true"));
 }
 

@@ -1,7 +1,8 @@
 /* Requests to a database that is a round trip away: how many there are, and that a guess is never an answer.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "app_client.h"
-#include "app/app_internal.h"
+#include "app/app.h"
+#include "app/run/state.h"
 #include "app/db/rehearse.h"
 #include "base/alloc.h"
 

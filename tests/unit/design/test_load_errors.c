@@ -61,7 +61,7 @@ static void sequences_are_taken_from_and_nothing_else(void **state)
 		{ "      s: sequence\n    actions: {go: {add: {«s»: 1}}}\n", "wrong-type", "no number that can be added to" },
 		{ "      s: sequence\n    actions: {go: {set: {«s»: 1}}}\n", "wrong-type", "moves only when a number is taken" },
 		{ "      s: sequence\n      m: integer, next of Thing(owner).s\n    actions: {go: {set: {«m»: 1}}}\n", "wrong-type",
-		  "stays as it is" },
+		  "never changes" },
 		{ "      s: sequence\n    counts: [«Thing»(owner).s]\n", "wrong-type", "no number that can be counted" },
 		{ "      s: «sequenc»\n", "unknown-type", "did you mean 'sequence'" },
 	};
@@ -200,7 +200,7 @@ static void the_parts_of_an_entity_are_checked(void **state)
 		{ "    delete: {refuse while: [«nothing»]}\n", "unknown-pattern", "nothing" },
 		{ "    delete: {set: {«m»: 1}}\n", "unknown-attribute", "m" },
 		{ "    delete: {set: {n: 1}, remove: [«m»]}\n", "unknown-attribute", "m" },
-		{ "    delete: «{»remove: [n]}\n", "missing-word", "something has to say that the item is deleted" },
+		{ "    delete: «{»remove: [n]}\n", "missing-word", "which marks the item as deleted" },
 		{ "    delete: «{»set: {n: 1}, remove: [n]}\n", "wrong-clause", "'n' is set and removed" },
 		{ "    delete: «{»set: {n: 1}, remove: [id]}\n", "wrong-clause", "'id' is part of the identity" },
 		{ "    login: {by: owner, password: «owner», subject: owner}\n", "not-hidden", "must be 'hidden'" },

@@ -195,7 +195,7 @@ static void says_what_is_wrong_and_where(void **state)
 		{ "x in ()", "3:16+1 bad-term: expected a value, found ) | " },
 		{ "x in (1; 2)", "3:17+1 bad-term: this sign means nothing here: ; | " },
 		{ "x not in (1)", "3:12+3 bad-term: expected and, or, a comparison or the end, "
-				  "found not | not stands first, as in: not x in ('a', 'b')" },
+				  "found not | not comes first, as in: not x in ('a', 'b')" },
 		{ "x between 1, 5", "3:21+1 bad-term: expected and, found , | as in: between 1 and "
 				    "5" },
 		{ "x starts with 'a'", "3:12+6 bad-term: expected and, or, a comparison or the "

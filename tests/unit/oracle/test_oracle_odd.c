@@ -205,7 +205,7 @@ static void what_nothing_removes_is_a_note(void **s)
 	m = ask_with(&f, &t, (struct oracle_options){ 0 });
 	assert_int_equal(m.differences, 0);
 	assert_int_equal(m.kinds[ORACLE_OUTLIVED], 1);
-	assert_non_null(strstr(t.sentences.p, "but nothing in the design removes it then"));
+	assert_non_null(strstr(t.sentences.p, "but nothing in the design removes it"));
 	raw_set(&f, "ROWS#ann", "p1", "pinned", "{\"BOOL\":true}");
 	m = ask_with(&f, &t, (struct oracle_options){ 0 });
 	assert_int_equal(m.kinds[ORACLE_OUTLIVED], 0);
