@@ -53,7 +53,7 @@ static struct slice trimmed(struct slice s)
 	return s;
 }
 
-/* The next thing between commas, from `at`, which is moved behind its comma. */
+/* The next thing between commas, from `at`, which moves past its comma. */
 static bool next_part(struct slice s, size_t *at, struct slice *value)
 {
 	size_t from = skip_space(s, *at), end;

@@ -83,7 +83,7 @@ static double number(const struct json *object, const char *name)
 	return json_is(j, JSON_DOUBLE) ? j->number : 0;
 }
 
-/* In the order in which someone has to do something about them. */
+/* The most urgent first. */
 static const struct {
 	const char *word, *text;
 } passed_over[] = {

@@ -256,7 +256,7 @@ static int ask_all(const struct verify_options *o, struct backend *b, const stru
 
 static int ask_directory(const struct verify_options *o, const struct design *const *list)
 {
-	/* Mending is done to the directory itself, which nobody else may have open then. */
+	/* Repairs change the directory itself, so no other process may have it open. */
 	struct db_options db_options = {
 		.no_background = true, .shadow = !o->repair, .dir = o->data, .cache_bytes = CACHE
 	};
@@ -277,7 +277,7 @@ static int ask_directory(const struct verify_options *o, const struct design *co
 	return status;
 }
 
-/* More patience than a server has: nobody waits for a page. */
+/* More patience than a server has: no client waits. */
 static int ask_endpoint(const struct verify_options *o, const struct design *const *list)
 {
 	struct remote_options options = { .connections = 1, .attempts = 8, .attempt_ms = 60000, .total_ms = 180000 };

@@ -71,7 +71,7 @@ void loop_complete(struct loop *l, struct exchange *ex)
 		ex->completed = head;
 	} while (!atomic_compare_exchange_weak_explicit(&l->completed, &head, ex, memory_order_release,
 							memory_order_relaxed));
-	/* From here on the exchange may be gone. Whoever finds the list empty wakes the loop. */
+	/* From here on the exchange may be gone. The thread that finds the list empty wakes the loop. */
 	if (!head)
 		uv_async_send(&l->wake);
 	atomic_fetch_sub(&l->completing, 1);
@@ -471,7 +471,7 @@ static void close_handle(uv_handle_t *h, void *unused)
 
 void loop_release(struct loop *l)
 {
-	loop_take_posts(l); /* nobody is left to hear them, but they know whom to tell */
+	loop_take_posts(l); /* no connection is left, but posts must be freed */
 	while (atomic_load(&l->completing))
 		sched_yield();
 	uv_walk(&l->uv, close_handle, NULL);

@@ -308,7 +308,7 @@ static bool start_threads(struct server *s)
 	return sides_start(s);
 }
 
-/* Stops those that were started, and waits for them; then nobody has work for the workers any more. */
+/* Stops the loops that were started, and waits for them; then the workers get no more work. */
 static void end_threads(struct server *s)
 {
 	for (unsigned i = 0; i < s->thread_count; i++) {

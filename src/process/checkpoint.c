@@ -1,5 +1,6 @@
 /* Positions and switches.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "base/timestamp.h"
 #include "process/checkpoint_table.h"
 
 /* ---- positions ---- */
@@ -77,6 +78,27 @@ bool checkpoint_force(struct run *r, const struct position *now)
 		w.key = position_key(r, now);
 	}
 	return checkpoint_write(r, &w, 1);
+}
+
+#define SINCE "since "
+
+struct slice checkpoint_since(struct arena *a, int64_t ms)
+{
+	return arena_printf(a, SINCE "%lld", (long long)ms);
+}
+
+int64_t checkpoint_since_ms(struct slice progress)
+{
+	int64_t ms = 0;
+
+	if (!slice_starts(progress, SLICE(SINCE)))
+		return 0;
+	for (size_t i = sizeof(SINCE) - 1; i < progress.n && ms < TIME_MAX_MS; i++) {
+		if (progress.p[i] < '0' || progress.p[i] > '9')
+			return 0;
+		ms = ms * 10 + (progress.p[i] - '0');
+	}
+	return ms;
 }
 
 /* ---- ends of shards ---- */

@@ -1,51 +1,56 @@
-/* What processors remember, in a table of their own beside the design's: <table>.thorpe, as the Kinesis Client Library keeps
- * its leases.
+/* What processors remember, in a table beside the design's: <table>.thorpe, as the Kinesis Client Library keeps its
+ * leases.
  *
  *   PK                      SK             holds
- *   POSITION#<processor>    <shard id>     sequence (done up to and with), progress (inside the next one: opaque text), time
- *   POSITION#<processor>    retry#<seq>    the same for a parked change that is being done again; gone with it
- *   POSITION#keeper         seen#<shard>   how far the keeper had come before a replay: what counts once it does not do again
+ *   POSITION#<processor>    <shard id>     sequence (done up to and including), progress (inside the next: opaque), time
+ *   POSITION#<processor>    retry#<seq>    the same for a parked change that is being retried; gone with it
+ *   POSITION#keeper         seen#<shard>   the keeper's position before a replay: it does not count twice before that
  *   PARKED#<processor>      <sequence>     shard, reason, tries, parked_at, event, old, new (images as maps), key, progress
  *   PROCESSOR               <processor>    paused, replay_from
  *
- * The position is moved in the same transaction as an effect (run.h: rider), on the condition that it is still where it was: so
- * an effect happens exactly once, and of two servers at one shard one stops.
+ * The position moves in the same transaction as an effect (run.h: rider), on the condition that it is still where it was.
+ * So an effect happens exactly once, and of two servers at one shard one stops.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef THORPE_PROCESS_CHECKPOINT_H
 #define THORPE_PROCESS_CHECKPOINT_H
 
 #include "process/tail/change.h"
 
-/* Makes the table when it is not there. */
+/* Creates the table if it does not exist. */
 bool checkpoint_provision(struct run *r) MUST_CHECK;
 
 struct position {
 	struct slice processor, shard;
 	struct slice sequence; /* empty: nothing done yet */
-	struct slice progress; /* empty: between changes; else how far one behind `sequence` is, which it names
-				 * (effect_rows.c), or "since <ms>": a replay */
-	bool stored;           /* there is an item */
+	struct slice progress; /* empty: between changes; else how far a later change, which it names, has come
+				 * (effect_rows.c), or a replay (checkpoint_since()) */
+	bool stored;           /* the item exists */
 	int64_t time_ms;       /* when it was written; to the second */
 };
 bool checkpoint_load(struct run *r, struct slice processor, struct slice shard, struct position *out) MUST_CHECK;
-/* The action that moves it from `was` to `now`; for run->riders, or alone. */
+/* The action that moves the position from `was` to `now`; for run->riders, or alone. */
 struct dyn_write *checkpoint_move(struct run *r, const struct position *was, const struct position *now);
-/* By itself: for changes without effect. CONFLICT when someone else has moved it. */
+/* By itself: for changes without effect. CONFLICT: another server has moved it. */
 bool checkpoint_save(struct run *r, const struct position *was, const struct position *now) MUST_CHECK;
 
-/* Wherever it is now: for replays. Neither sequence nor progress: as if nothing had been done. */
+/* Unconditionally: for replays. Neither sequence nor progress: as if nothing had been done. */
 bool checkpoint_force(struct run *r, const struct position *now) MUST_CHECK;
 
-/* A shard has ended for `who` (a processor; empty: for all that share a reader), so that those made from it may begin, also on
- * another server.
+/* The progress of a position from which a replay begins ("since <ms>"), and back; 0: it is none. */
+#define CHECKPOINT_SINCE_ROOM 32
+struct slice checkpoint_since(struct arena *a, int64_t ms);
+int64_t checkpoint_since_ms(struct slice progress);
+
+/* A shard has ended for `who` (a processor; empty: all that share a reader). Its children may begin, also on another
+ * server.
  *
  *   ENDED, ENDED#<processor>   <shard id> */
 bool checkpoint_end(struct run *r, struct slice who, struct slice shard) MUST_CHECK;
 bool checkpoint_has_ended(struct run *r, struct slice who, struct slice shard, bool *out) MUST_CHECK;
 
-/* Removes positions and ends of shards that are gone: the stream lists neither them nor one that was made from them, and nothing
- * has been written there for CHECKPOINT_SWEEP_MS, twice what the stream keeps. So a shard whose children have not begun keeps its
- * end, and one that a list has left out by mistake its position. `processors`: whose. */
+/* Removes positions and ends of shards that are gone: the stream lists neither them nor their children, and nothing has
+ * been written there for CHECKPOINT_SWEEP_MS, twice what the stream keeps. So a shard whose children have not begun keeps
+ * its end, and a shard that a list omitted by mistake keeps its position. `processors`: whose. */
 #define CHECKPOINT_SWEEP_MS (48 * 3600 * INT64_C(1000))
 bool checkpoint_sweep(struct run *r, const struct shard_list *shards, const struct slice *processors, size_t n,
 		      size_t *removed) MUST_CHECK;
@@ -55,7 +60,7 @@ struct parked {
 	struct slice processor, shard, sequence, reason;
 	struct slice progress; /* how far it had come; empty: not begun */
 	int64_t tries, parked_at_ms;
-	bool cut; /* its images were too large to be kept: it cannot be done again from here */
+	bool cut; /* its images were too large to keep: it cannot be retried from here */
 	struct change change;
 };
 /* The action that parks it (with the position's move in one transaction). */
@@ -63,12 +68,12 @@ struct dyn_write *checkpoint_park(struct run *r, const struct parked *p);
 struct parked_page {
 	struct parked *list;
 	size_t count;
-	struct slice next; /* the sequence to go on after; empty: this is the end */
+	struct slice next; /* the sequence to continue after; empty: this is the last page */
 };
 /* At most `limit` of a processor, in order, after that sequence unless it is empty. */
 bool checkpoint_parked(struct run *r, struct slice processor, struct slice after, int limit,
 		       struct parked_page *out) MUST_CHECK;
-/* Gone already is fine. */
+/* Already gone is fine. */
 bool checkpoint_unpark(struct run *r, struct slice processor, struct slice sequence) MUST_CHECK;
 /* NOT_FOUND when it is not there. */
 bool checkpoint_parked_one(struct run *r, struct slice processor, struct slice sequence, struct parked *out) MUST_CHECK;
@@ -77,7 +82,7 @@ bool checkpoint_parked_count(struct run *r, struct slice processor, int64_t *out
 /* ---- switches ---- */
 struct processor_switch {
 	bool paused;
-	int64_t replay_from_ms; /* 0: none; taken up by the reader, which then clears it */
+	int64_t replay_from_ms; /* 0: none; the reader clears it when it begins */
 };
 bool checkpoint_switch(struct run *r, struct slice processor, struct processor_switch *out) MUST_CHECK;
 /* Of all processors that have one, with one request: tell(ctx, processor, switch) for each. */

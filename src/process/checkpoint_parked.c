@@ -5,27 +5,6 @@
 /* An item has 400 KB, and a change two items. */
 #define IMAGES_MOST (380 * 1000)
 
-static const struct {
-	int event;
-	const char *name;
-} events[] = { { ON_CREATED, "created" }, { ON_UPDATED, "updated" }, { ON_DELETED, "deleted" } };
-
-static const char *event_name(int event)
-{
-	for (size_t i = 0; i < sizeof(events) / sizeof(*events); i++)
-		if (events[i].event == event)
-			return events[i].name;
-	return "updated";
-}
-
-static int event_named(struct slice name)
-{
-	for (size_t i = 0; i < sizeof(events) / sizeof(*events); i++)
-		if (slice_is(name, events[i].name))
-			return events[i].event;
-	return ON_UPDATED;
-}
-
 static struct value parked_key(struct run *r, struct slice processor, struct slice sequence)
 {
 	return checkpoint_key(r, "PARKED", processor, sequence);
@@ -44,7 +23,7 @@ struct dyn_write *checkpoint_park(struct run *r, const struct parked *p)
 	checkpoint_add_text(&i, "progress", p->progress);
 	checkpoint_add(&i, "tries", value_make_i64(r->arena, p->tries));
 	checkpoint_add_time(&i, "parked_at", p->parked_at_ms);
-	checkpoint_add_text(&i, "event", slice_str(event_name(c->events)));
+	checkpoint_add_text(&i, "event", slice_str(event_word(c->events)));
 	checkpoint_add(&i, "by_ttl", value_make_bool(r->arena, c->by_ttl));
 	checkpoint_add_time(&i, "created", c->created_ms);
 	checkpoint_add(&i, "key", c->key);

@@ -1,4 +1,4 @@
-/* Removes what is kept of shards that nobody will read again.
+/* Removes positions and ends of shards that will not be read again.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "process/checkpoint_table.h"
 
@@ -12,7 +12,7 @@ struct sweep {
 	size_t *removed;
 };
 
-/* As a shard of the stream, or as one that a shard of it was made from. */
+/* As a shard of the stream, or as the parent of one. */
 static bool is_known(const struct sweep *s, struct slice shard)
 {
 	for (size_t i = 0; i < s->shards->count; i++)
@@ -28,7 +28,7 @@ static bool is_old(const struct sweep *s, struct value item)
 	return time && s->run->now_ms - time > CHECKPOINT_SWEEP_MS;
 }
 
-/* As it was read: what has moved since is somebody's. */
+/* Only if it is unchanged: an item that has moved since is in use. */
 static bool remove_item(const struct sweep *s, struct value item)
 {
 	struct value_member same = { SLICE("time"), value_get(item, SLICE("time")) };

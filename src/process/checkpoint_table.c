@@ -61,10 +61,10 @@ bool checkpoint_write(struct run *r, const struct dyn_write *w, size_t n)
 	for (int tries = 1;; tries++) {
 		switch (dyn_write(r, w, n, SLICE(""), refusals)) {
 		case DYN_DONE: return true;
-		case DYN_REFUSED: return run_fail(r, PROBLEM_CONFLICT, "someone else has gone on from here");
+		case DYN_REFUSED: return run_fail(r, PROBLEM_CONFLICT, "another server has moved this position");
 		case DYN_MISMATCH: return run_busy(r);
 		case DYN_FAILED: return false;
-		case DYN_CONFLICT: break; /* others are at it: what was asked for is still to be asked */
+		case DYN_CONFLICT: break; /* another transaction holds an item: try again */
 		}
 		if (tries == CONFLICT_TRIES)
 			return run_busy(r);

@@ -1,4 +1,4 @@
-/* The table of the checkpoints, as the files that keep something in it see it.
+/* The table of the checkpoints, for the files that keep something in it.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef THORPE_PROCESS_CHECKPOINT_TABLE_H
 #define THORPE_PROCESS_CHECKPOINT_TABLE_H
@@ -12,14 +12,14 @@ struct slice checkpoint_table(struct run *r);
 struct value checkpoint_key(struct run *r, const char *kind, struct slice name, struct slice sk);
 /* Strongly consistent; *item absent: none. */
 bool checkpoint_get(struct run *r, struct value key, struct value *item) MUST_CHECK;
-/* Those with the key's PK, by SK, after the key's own when `after`. `page->last` is absent at the end. */
+/* The items with the key's PK, by SK; `after`: only those after the key's own. `page->last` is absent at the end. */
 bool checkpoint_query(struct run *r, struct value key, bool after, int limit, struct dyn_page *page) MUST_CHECK;
-/* How many there are with the key's PK. */
+/* How many items have the key's PK. */
 bool checkpoint_count(struct run *r, struct value key, int64_t *out) MUST_CHECK;
-/* CONFLICT when a condition fails, BUSY when others are at it. */
+/* CONFLICT: a condition failed. BUSY: other transactions hold the items. */
 bool checkpoint_write(struct run *r, const struct dyn_write *w, size_t n) MUST_CHECK;
 
-/* ---- parts of items; what is missing or of another type is empty, 0, false ---- */
+/* ---- parts of items; missing, or of another type: empty, 0, false ---- */
 struct slice checkpoint_text(struct value item, const char *name);
 int64_t checkpoint_number(struct value item, const char *name);
 bool checkpoint_bool(struct value item, const char *name);

@@ -1,10 +1,10 @@
 /* The stations of a design, and the watcher that looks after their readers.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <stdio.h>
-#include <time.h>
 #include "app/db/late.h"
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "base/cond.h"
 #include "base/log.h"
 #include "process/keeper/keeper.h"
 #include "process/process_internal.h"
@@ -12,13 +12,12 @@
 #define WATCH_LEAST_US  2000  /* while there is something new now and then */
 #define WATCH_MOST_US   20000 /* while there is not */
 #define DELAY_EVERY_US  100000
-#define PASSED_LOG_US   10000000
 #define BEGIN_EVERY_US  30000000
-#define SHARDS_EVERY_US 1000000 /* looks at the list of shards when one has ended, at most so often */
+#define SHARDS_EVERY_US 1000000 /* lists the shards when one has ended, at most so often */
 #define SWEEP_EVERY_US  (3600 * INT64_C(1000000))
 #define DELAY_MOST_MS   1000
 #define DELAY_SLOPE     50      /* milliseconds of lag for one of delay */
-#define STUCK_US        5000000 /* what has not come further for so long does not slow writers: waiting would not help it */
+#define STUCK_US        5000000 /* a track without progress for so long does not slow writers: waiting would not help it */
 
 struct run process_run(struct process *p, struct backend *b, struct arena *a)
 {
@@ -33,7 +32,7 @@ struct run process_run(struct process *p, struct backend *b, struct arena *a)
 	return r;
 }
 
-/* Another number than before: a stream may have something new. It rises. */
+/* Rises when a stream may have something new. */
 static uint64_t process_latest(struct process *p)
 {
 	return database_latest(p->database) + atomic_load(&p->looks);
@@ -60,71 +59,7 @@ struct station *process_station(struct process *p, struct slice name)
 void station_problem(struct process *p, struct station *s, const char *what, struct slice detail)
 {
 	log_warn("%.*s, %.*s: %s: %.*s", SLICE_ARG(p->design->name), SLICE_ARG(s->name), what, SLICE_ARG(detail));
-	pthread_mutex_lock(&p->lock);
-	snprintf(s->problem, sizeof(s->problem), "%.*s", SLICE_ARG(detail));
-	s->problem_ms = app_now_ms(p->app);
-	pthread_mutex_unlock(&p->lock);
-}
-
-/* A line for every reason, and no more than one in PASSED_LOG_US. */
-static void log_passed_over(struct process *p, struct station *s, const struct passed_over *what)
-{
-	int64_t now = clock_monotonic_us();
-
-	if (s->passed_logged_us && now - s->passed_logged_us < PASSED_LOG_US) {
-		s->passed_unlogged++;
-		return;
-	}
-	if (s->passed_unlogged)
-		log_warn("%.*s, %.*s: passed over: %s (and %llu more since the last such line)",
-			 SLICE_ARG(p->design->name), SLICE_ARG(s->name), what->last,
-			 (unsigned long long)s->passed_unlogged);
-	else
-		log_warn("%.*s, %.*s: passed over: %s", SLICE_ARG(p->design->name), SLICE_ARG(s->name), what->last);
-	s->passed_logged_us = now;
-	s->passed_unlogged = 0;
-}
-
-void station_passed_over(struct process *p, struct station *s, const struct passed_over *what)
-{
-	for (size_t i = 0; i < PASSED_OVER_REASONS; i++)
-		if (what->count[i])
-			atomic_fetch_add_explicit(&s->passed_over[i], what->count[i], memory_order_relaxed);
-	if (!what->last[0])
-		return;
-	pthread_mutex_lock(&p->lock);
-	memcpy(s->passed_text, what->last, sizeof(s->passed_text));
-	s->passed_ms = app_now_ms(p->app);
-	log_passed_over(p, s, what);
-	pthread_mutex_unlock(&p->lock);
-}
-
-int64_t station_read_passed_over(struct process *p, struct station *s, struct passed_over *out)
-{
-	struct send_status status;
-	int64_t at;
-
-	if (s->sender) {
-		send_runner_status(s->sender, &status);
-		*out = status.passed_over;
-		return status.passed_ms;
-	}
-	for (size_t i = 0; i < PASSED_OVER_REASONS; i++)
-		out->count[i] = atomic_load(&s->passed_over[i]);
-	pthread_mutex_lock(&p->lock);
-	memcpy(out->last, s->passed_text, sizeof(out->last));
-	at = s->passed_ms;
-	pthread_mutex_unlock(&p->lock);
-	return at;
-}
-
-void station_set_parked(struct station *s, int64_t count)
-{
-	struct send_status status = { 0 };
-
-	if (s->sender)
-		send_runner_status(s->sender, &status);
-	atomic_store(&s->parked, count - (int64_t)status.parked);
+	ledger_problem(&s->ledger, detail, app_now_ms(p->app));
 }
 
 static void add_backlog(const struct track *t, int64_t now, int64_t *lag_ms, uint64_t *waiting)
@@ -140,15 +75,11 @@ static void add_backlog(const struct track *t, int64_t now, int64_t *lag_ms, uin
 void station_backlog(struct process *p, struct station *s, int64_t *lag_ms, uint64_t *waiting)
 {
 	int64_t now = app_now_ms(p->app);
-	struct send_status status;
 
-	*lag_ms = 0;
+	*lag_ms = s->sender ? send_runner_lag_ms(s->sender) : 0;
 	*waiting = 0;
-	if (s->sender) {
-		send_runner_status(s->sender, &status);
-		*lag_ms = status.lag_ms;
+	if (s->sender)
 		return;
-	}
 	pthread_mutex_lock(&p->lock);
 	for (struct seat *x = p->readers.first; x; x = x->next)
 		for (size_t i = 0; i < reader_of(x)->track_count; i++)
@@ -157,7 +88,7 @@ void station_backlog(struct process *p, struct station *s, int64_t *lag_ms, uint
 	pthread_mutex_unlock(&p->lock);
 }
 
-/* The keeper asks for copies and for what hangs on an item. */
+/* The keeper asks for copies and for dependent items. */
 static bool asks_indexes(const struct design *d, const struct processor *x)
 {
 	return !x || late_reads_index(d, x->each_pattern) ||
@@ -171,7 +102,16 @@ static struct station *add_station(struct process *p, const struct processor *pr
 	s->processor = processor;
 	s->name = name;
 	s->asks_indexes = p->database->is_remote && asks_indexes(p->design, processor);
+	ledger_init(&s->ledger, p->design->name, name);
 	return s;
+}
+
+static bool add_keeper(struct process *p)
+{
+	ARENA_TRY(&p->memory, { p->roles = keeper_roles_new(&p->memory, p->design); }, { return false; });
+	add_station(p, NULL, SLICE(KEEPER_NAME));
+	p->has_tracks = true;
+	return true;
 }
 
 static bool add_stations(struct process *p)
@@ -192,20 +132,16 @@ static bool add_stations(struct process *p)
 			p->has_tracks = true;
 			continue;
 		}
-		s->sender = send_runner_new(p->app, x, p->leases);
+		s->sender = send_runner_new(p->app, x, p->leases, &s->ledger);
 		if (!s->sender)
 			return false;
 	}
-	if (keeper_is_needed(d)) {
-		add_station(p, NULL, SLICE(KEEPER_NAME));
-		p->has_tracks = true;
-	}
-	return true;
+	return !keeper_is_needed(d) || add_keeper(p);
 }
 
 /* ---- slowing writers ---- */
 
-/* Only work that can be done slows writers: not what is paused, waits for its next try, or comes no further. */
+/* Only work that can be done slows writers: not a track that is paused, waits for its next try, or makes no progress. */
 static bool slows_writers(const struct track *t)
 {
 	int64_t oldest = atomic_load(&t->oldest_ms);
@@ -304,7 +240,7 @@ static void end_reader(struct seat *s)
 	reader_free(reader_of(s));
 }
 
-/* Shards that other servers have got are left to them. */
+/* Leaves shards that other servers own now. */
 static void leave_shards(struct process *p)
 {
 	bool left = false;
@@ -322,7 +258,7 @@ static void leave_shards(struct process *p)
 		process_wake(p);
 }
 
-/* Once an hour. What fails is tried then. */
+/* Once an hour; a failure waits for the next time. */
 static void sweep(struct process *p, struct run *r, const struct shard_list *list)
 {
 	struct slice *names = arena_array(r->arena, struct slice, p->station_count);
@@ -364,23 +300,23 @@ static bool look_at_shards(struct process *p, struct run *r)
 		return true;
 	listed = seats_follow(&p->readers, r, &list);
 	pthread_mutex_lock(&p->lock);
-	p->listed = listed && p->endings == endings; /* what was made of one that has ended since is not on this list */
+	p->listed = listed && p->endings == endings; /* children of one that has ended since are not on this list */
 	pthread_mutex_unlock(&p->lock);
 	return true;
 }
 
 /* ---- the watcher ---- */
 
-/* What has to be known before anything runs: switches, parked changes. True: all of it does. */
+/* Reads what must be known before anything runs (switches, parked changes), then starts. */
 static bool begin(struct process *p, char *why, size_t n);
 
 struct watch {
 	struct process *process;
-	int64_t begin_us; /* when to try again what the start could not do */
+	int64_t begin_us; /* when to try the start again */
 	uint64_t latest;
 	int64_t pause_us, delay_us, shards_us;
-	int64_t wake_us, senders_us; /* when readers, and senders, were last told to look */
-	uint64_t endings;            /* of readers, when the shards were last looked at */
+	int64_t wake_us, senders_us; /* when readers, and senders, were last woken */
+	uint64_t endings;            /* of readers, when the shards were last listed */
 	bool complained;
 };
 
@@ -400,7 +336,7 @@ static void follow_switch(void *ctx, struct slice name, const struct processor_s
 	if (!s || s->sender) /* a sender looks for itself */
 		return;
 	pthread_mutex_lock(&p->lock);
-	/* What was said here since the table was read stands. */
+	/* An operator's word on this server since the table was read stands. */
 	changes = atomic_load(&s->told) == all->told[s - p->stations] && atomic_load(&s->paused) != w->paused;
 	if (changes)
 		atomic_store(&s->paused, w->paused);
@@ -428,7 +364,7 @@ static void watch_shards(struct watch *w, int64_t now)
 	pthread_mutex_lock(&p->lock);
 	endings = p->endings;
 	pthread_mutex_unlock(&p->lock);
-	/* What follows a shard that has ended waits for no round of leases. */
+	/* Children of a shard that has ended do not wait for a round of leases. */
 	if ((now < w->shards_us && endings == w->endings) || (!p->leases && !seats_want_list(&p->readers)))
 		return;
 	w->endings = endings;
@@ -465,7 +401,7 @@ static void wake_senders(struct process *p)
 			send_runner_wake(p->stations[i].sender);
 }
 
-/* Readers know how often they look though nothing is known to have been written (database_poll_us()); senders are told. */
+/* Readers poll by themselves although no write is known (database_poll_us()); senders are woken. */
 static void watch_stream(struct watch *w, int64_t now)
 {
 	const struct database *d = w->process->database;
@@ -489,16 +425,14 @@ static void watch_stream(struct watch *w, int64_t now)
 static void watch_pause(struct watch *w, int64_t now)
 {
 	struct process *p = w->process;
-	int64_t us = now + w->pause_us;
-	struct timespec until = { .tv_sec = us / 1000000, .tv_nsec = us % 1000000 * 1000 };
 
 	pthread_mutex_lock(&p->lock);
 	if (!atomic_load(&p->stopping))
-		(void)pthread_cond_timedwait(&p->stopped, &p->lock, &until);
+		(void)cond_wait_until(&p->stopped, &p->lock, now + w->pause_us);
 	pthread_mutex_unlock(&p->lock);
 }
 
-/* So that another server goes on at once. */
+/* So that another server takes over at once. */
 static void leave_leases(struct process *p)
 {
 	ARENA_TRY(&p->arena, {
@@ -509,7 +443,7 @@ static void leave_leases(struct process *p)
 	arena_clear(&p->arena);
 }
 
-/* Until then nothing runs, and the app sees to what is the keeper's. A damaged block does not get better, but others do. */
+/* Until then nothing runs, and the app does the keeper's work. A damaged block stays damaged, but other problems pass. */
 static void watch_beginning(struct watch *w, int64_t now)
 {
 	struct process *p = w->process;
@@ -568,7 +502,6 @@ struct relay *process_relay(struct process *p)
 struct process *process_new(const struct process_options *o)
 {
 	struct process *p = mem_zalloc(sizeof(*p));
-	pthread_condattr_t attr;
 
 	if (!p)
 		return NULL;
@@ -583,12 +516,10 @@ struct process *process_new(const struct process_options *o)
 				     .is_ours = is_ours,
 				     .has_ended_elsewhere = has_ended_elsewhere };
 	arena_init(&p->arena);
+	arena_init(&p->memory);
 	pthread_mutex_init(&p->lock, NULL);
-	pthread_condattr_init(&attr);
-	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-	pthread_cond_init(&p->changed, &attr);
-	pthread_cond_init(&p->stopped, &attr);
-	pthread_condattr_destroy(&attr);
+	cond_init(&p->changed);
+	cond_init(&p->stopped);
 	p->backend = database_open(p->database);
 	if (p->database->is_remote)
 		add_relay(p, o->peer_address);
@@ -598,7 +529,7 @@ struct process *process_new(const struct process_options *o)
 	return NULL;
 }
 
-/* A replay that the last end has interrupted. Without a stream there is nothing to do again, now or later. */
+/* Continues a replay that the last stop interrupted. Without a stream there is nothing to replay. */
 static bool go_on_replaying(struct process *p, struct run *r, struct station *s, int64_t from_ms)
 {
 	struct processor_switch w = { .paused = atomic_load(&s->paused) };
@@ -612,7 +543,7 @@ static bool go_on_replaying(struct process *p, struct run *r, struct station *s,
 	return checkpoint_set_switch(r, s->name, &w);
 }
 
-/* What was said before the last end still holds. */
+/* Switches survive a restart. */
 static bool restore(struct process *p, struct run *r)
 {
 	for (size_t i = 0; i < p->station_count; i++) {
@@ -623,7 +554,7 @@ static bool restore(struct process *p, struct run *r)
 		if (!checkpoint_switch(r, s->name, &w) || !checkpoint_parked_count(r, s->name, &parked))
 			return false;
 		atomic_store(&s->paused, w.paused);
-		station_set_parked(s, parked);
+		atomic_store(&s->ledger.parked, parked);
 		if (w.replay_from_ms && !s->sender && !go_on_replaying(p, r, s, w.replay_from_ms))
 			return false;
 	}
@@ -671,17 +602,18 @@ static bool start_senders(struct process *p)
 	return true;
 }
 
-/* None of them runs, and why. */
+/* No station runs; `why` says why. */
 static void stand_still(struct process *p, const char *why)
 {
+	char problem[LEDGER_TEXT];
+
 	log_error("%s: its processors stand still; everything else is served", why);
+	snprintf(problem, sizeof(problem), "stands still: %s", why);
 	pthread_mutex_lock(&p->lock);
 	snprintf(p->standstill, sizeof(p->standstill), "%s", why);
-	for (size_t i = 0; i < p->station_count; i++) {
-		snprintf(p->stations[i].problem, sizeof(p->stations[i].problem), "stands still: %s", why);
-		p->stations[i].problem_ms = app_now_ms(p->app);
-	}
 	pthread_mutex_unlock(&p->lock);
+	for (size_t i = 0; i < p->station_count; i++)
+		ledger_problem(&p->stations[i].ledger, slice_str(problem), app_now_ms(p->app));
 }
 
 static bool begin(struct process *p, char *why, size_t n)
@@ -739,7 +671,7 @@ void process_stop(struct process *p)
 	pthread_cond_broadcast(&p->changed);
 	pthread_cond_broadcast(&p->stopped);
 	pthread_mutex_unlock(&p->lock);
-	if (!atomic_load(&p->begun)) { /* the watcher may be at it */
+	if (!atomic_load(&p->begun)) { /* the watcher may be starting them */
 		pthread_join(p->watcher, NULL);
 		p->started = false;
 		app_set_keeper_runs(p->app, false);
@@ -756,13 +688,16 @@ void process_free(struct process *p)
 	if (!p)
 		return;
 	process_stop(p);
-	for (size_t i = 0; i < p->station_count; i++)
+	for (size_t i = 0; i < p->station_count; i++) {
 		send_runner_free(p->stations[i].sender);
+		ledger_release(&p->stations[i].ledger);
+	}
 	mem_free(p->stations);
 	backend_free(p->backend);
 	relay_free(p->relay);
 	lease_free(p->leases);
 	arena_release(&p->arena);
+	arena_release(&p->memory);
 	pthread_cond_destroy(&p->stopped);
 	pthread_cond_destroy(&p->changed);
 	pthread_mutex_destroy(&p->lock);

@@ -1,4 +1,4 @@
-/* /processors: what operators see of them, and may do with them.
+/* /processors: what operators see of processors, and their controls.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "app/db/dyn.h"
 #include "app/entity/output.h"
@@ -6,33 +6,18 @@
 #include "base/timestamp.h"
 #include "process/process_internal.h"
 
-#define REPLAY_WORD  "since "
 #define REPLAY_TRIES 100
 #define WAIT_MOST_S  60
 
 /* ---- replays ---- */
-
-int64_t replay_since(struct slice progress)
-{
-	int64_t ms = 0;
-
-	if (!slice_starts(progress, SLICE(REPLAY_WORD)))
-		return 0;
-	for (size_t i = sizeof(REPLAY_WORD) - 1; i < progress.n && ms < TIME_MAX_MS; i++) {
-		if (progress.p[i] < '0' || progress.p[i] > '9')
-			return 0;
-		ms = ms * 10 + (progress.p[i] - '0');
-	}
-	return ms;
-}
 
 struct slice seen_shard(struct run *r, struct slice shard)
 {
 	return arena_printf(r->arena, "seen#%.*s", SLICE_ARG(shard));
 }
 
-/* Of the keeper it stays known how far it was: it does not count off again what it has counted off already. One transaction, for
- * the keeper goes on until the position moves. */
+/* Moves the keeper's position back, and keeps the old one, so that it does not count twice. One transaction, because the
+ * keeper works until the position moves. */
 static bool take_keeper_back(struct run *r, const struct position *now)
 {
 	for (int i = 0; i < REPLAY_TRIES; i++) {
@@ -58,21 +43,21 @@ static bool take_keeper_back(struct run *r, const struct position *now)
 	return run_fail(r, PROBLEM_BUSY, "the keeper is too busy to go back; try again");
 }
 
-/* All shards, and only then is it done with: should the server end in between, the next start does it again. */
+/* The switch is cleared after all shards: if the server stops in between, the next start repeats it. */
 bool process_replay(struct process *p, struct run *r, struct station *s, int64_t from_ms)
 {
 	struct processor_switch w = { .paused = atomic_load(&s->paused), .replay_from_ms = from_ms };
 	struct position now = { .processor = s->name };
 	struct shard_list list;
 
-	/* First: what is refused (there is no stream) must not be done by the next start. */
+	/* First: a replay that is refused (there is no stream) must not be repeated by the next start. */
 	if (!dyn_list_shards(r, &list) || !checkpoint_set_switch(r, s->name, &w))
 		return false;
 	if (s->sender) {
 		send_runner_wake(s->sender); /* it does the rest */
 		return true;
 	}
-	now.progress = arena_printf(r->arena, REPLAY_WORD "%lld", (long long)from_ms);
+	now.progress = checkpoint_since(r->arena, from_ms);
 	for (size_t i = 0; i < list.count; i++) {
 		now.shard = list.list[i].id;
 		if (!(s->processor ? checkpoint_force(r, &now) : take_keeper_back(r, &now)))
@@ -86,7 +71,7 @@ bool process_replay(struct process *p, struct run *r, struct station *s, int64_t
 	return true;
 }
 
-/* ---- what they are like ---- */
+/* ---- as JSON ---- */
 
 static const char *effect_name(const struct station *s)
 {
@@ -100,110 +85,75 @@ static const char *effect_name(const struct station *s)
 
 static void put_on(struct buf *b, const struct processor *p)
 {
-	const char *between = "";
+	const char *between = " ";
+	struct buf text;
 
-	buf_lit(b, ",\"on\":\"");
-	buf_put(b, p->entity); /* a name: nothing to escape */
-	buf_lit(b, " ");
-	for (int i = 0; i < 3; i++) {
-		static const char *const words[] = { "created", "updated", "deleted" };
-
-		if (!(p->events >> i & 1))
-			continue;
-		buf_printf(b, "%s%s", between, words[i]);
-		between = ", ";
-	}
-	buf_lit(b, "\"");
+	buf_init(&text, b->arena);
+	buf_put(&text, p->entity);
+	for (int event = ON_CREATED; event <= ON_DELETED; event <<= 1)
+		if (p->events & event) {
+			buf_printf(&text, "%s%s", between, event_word(event));
+			between = ", ";
+		}
+	json_member_string(b, "on", buf_slice(&text));
 }
 
-static void put_time(struct buf *b, const char *name, int64_t ms)
+void control_put_time(struct buf *b, const char *name, int64_t ms)
 {
 	char text[TIME_TEXT_MAX];
 
-	buf_printf(b, ",\"%s\":\"%s\"", name, time_format(ms, text).p);
+	json_member_string(b, name, time_format(ms, text));
 }
 
-/* The last part of a problem may be half a character. */
-static struct slice whole_characters(const char *text)
+int control_number(struct slice text, int most)
 {
-	size_t n = strlen(text), k = n;
+	int n = 0;
 
-	while (k && (text[k - 1] & 0xc0) == 0x80)
-		k--;
-	if (!k || !(text[k - 1] & 0x80))
-		return slice_make(text, n);
-	return slice_make(text, n < sizeof(((struct station *)0)->problem) - 1 ? n : k - 1);
+	for (size_t i = 0; i < text.n && n <= most; i++)
+		n = text.p[i] >= '0' && text.p[i] <= '9' ? n * 10 + (text.p[i] - '0') : most + 1;
+	return text.n && n <= most ? n : -1;
 }
 
-static void put_problem(struct buf *b, struct process *p, const struct station *s)
+static void put_texts(struct buf *b, struct station *s)
 {
-	char text[sizeof(s->problem)];
-	int64_t at;
+	struct ledger_texts t;
 
-	pthread_mutex_lock(&p->lock);
-	memcpy(text, s->problem, sizeof(text));
-	at = s->problem_ms;
-	pthread_mutex_unlock(&p->lock);
-	if (s->sender) {
-		struct send_status status;
-
-		send_runner_status(s->sender, &status);
-		_Static_assert(sizeof(status.problem) == sizeof(text), "as long");
-		if (status.problem_ms) {
-			memcpy(text, status.problem, sizeof(text));
-			at = status.problem_ms;
-		}
+	ledger_read(&s->ledger, &t);
+	if (t.problem_ms) {
+		json_member_string(b, "last_problem", slice_str(t.problem));
+		control_put_time(b, "last_problem_at", t.problem_ms);
 	}
-	if (!at)
-		return;
-	buf_lit(b, ",\"last_problem\":");
-	json_string(b, whole_characters(text));
-	put_time(b, "last_problem_at", at);
-}
-
-static void put_passed_over(struct buf *b, struct process *p, struct station *s)
-{
-	struct passed_over what;
-	int64_t at = station_read_passed_over(p, s, &what);
-	const char *between = "";
-
-	buf_lit(b, ",\"passed_over\":{");
-	for (int i = 0; i < PASSED_OVER_REASONS; i++, between = ",")
-		buf_printf(b, "%s\"%s\":%llu", between, passed_over_word(i), (unsigned long long)what.count[i]);
-	buf_byte(b, '}');
-	if (!what.last[0])
-		return;
-	buf_lit(b, ",\"last_passed_over\":");
-	json_string(b, whole_characters(what.last));
-	put_time(b, "last_passed_over_at", at);
+	json_member_open(b, "passed_over", '{');
+	for (int i = 0; i < PASSED_OVER_REASONS; i++)
+		json_member_int(b, passed_over_word(i), (int64_t)t.passed_over.count[i]);
+	json_close(b, '}');
+	if (t.passed_over.last[0]) {
+		json_member_string(b, "last_passed_over", slice_str(t.passed_over.last));
+		control_put_time(b, "last_passed_over_at", t.passed_ms);
+	}
 }
 
 static void put_numbers(struct buf *b, struct process *p, struct station *s, const struct fleet *f)
 {
-	struct send_status status = {
-		.done = atomic_load(&s->done),
-		.retries = atomic_load(&s->retries),
-		.lost = atomic_load(&s->lost),
-	};
 	uint64_t waiting;
 	int64_t lag;
 
 	station_backlog(p, s, &lag, &waiting);
 	fleet_add_backlog(f, s->name, app_now_ms(p->app), &lag, &waiting);
-	if (s->sender)
-		send_runner_status(s->sender, &status);
-	buf_printf(b, ",\"lag_seconds\":%lld.%03d", (long long)(lag / 1000), (int)(lag % 1000));
+	json_name(b, "lag_seconds");
+	buf_printf(b, "%lld.%03d", (long long)(lag / 1000), (int)(lag % 1000));
 	if (!s->sender)
-		buf_printf(b, ",\"backlog\":%llu", (unsigned long long)waiting);
-	buf_printf(b, ",\"done\":%llu,\"retries\":%llu,\"lost\":%llu", (unsigned long long)status.done,
-		   (unsigned long long)status.retries, (unsigned long long)status.lost);
+		json_member_int(b, "backlog", (int64_t)waiting);
+	json_member_int(b, "done", (int64_t)atomic_load(&s->ledger.done));
+	json_member_int(b, "retries", (int64_t)atomic_load(&s->ledger.retries));
+	json_member_int(b, "lost", (int64_t)atomic_load(&s->ledger.lost));
 }
 
-/* Where nothing runs because positions cannot be read, they need not be readable to say so. */
+/* While nothing runs because positions cannot be read, the count is 0 instead of an error. */
 static bool count_parked(struct process *p, struct run *r, struct station *s, int64_t *parked)
 {
 	if (checkpoint_parked_count(r, s->name, parked)) {
-		station_set_parked(s, *parked);
+		atomic_store(&s->ledger.parked, *parked);
 		return true;
 	}
 	if (atomic_load(&p->begun))
@@ -220,10 +170,8 @@ static void put_standstill(struct buf *b, struct process *p)
 	pthread_mutex_lock(&p->lock);
 	memcpy(why, p->standstill, sizeof(why));
 	pthread_mutex_unlock(&p->lock);
-	if (!why[0])
-		return;
-	buf_lit(b, ",\"stands_still\":");
-	json_string(b, slice_str(why));
+	if (why[0])
+		json_member_string(b, "stands_still", slice_str(why));
 }
 
 static bool put_station(struct process *p, struct run *r, struct station *s, const struct fleet *f, struct buf *b)
@@ -232,17 +180,17 @@ static bool put_station(struct process *p, struct run *r, struct station *s, con
 
 	if (!count_parked(p, r, s, &parked))
 		return false;
-	buf_lit(b, "{\"name\":");
-	json_string(b, s->name);
+	json_open(b, '{');
+	json_member_string(b, "name", s->name);
 	if (s->processor)
 		put_on(b, s->processor);
-	buf_printf(b, ",\"effect\":\"%s\",\"paused\":%s", effect_name(s), atomic_load(&s->paused) ? "true" : "false");
+	json_member_word(b, "effect", effect_name(s));
+	json_member_bool(b, "paused", atomic_load(&s->paused));
 	put_standstill(b, p);
 	put_numbers(b, p, s, f);
-	buf_printf(b, ",\"parked\":%lld", (long long)parked);
-	put_problem(b, p, s);
-	put_passed_over(b, p, s);
-	buf_byte(b, '}');
+	json_member_int(b, "parked", parked);
+	put_texts(b, s);
+	json_close(b, '}');
 	return true;
 }
 
@@ -252,12 +200,12 @@ struct control {
 	struct process *process;
 	struct run *run;
 	const struct app_request *q;
-	struct slice segments[TARGET_MOST_SEGMENTS]; /* behind "processors" */
+	struct slice segments[TARGET_MOST_SEGMENTS]; /* after "processors" */
 	size_t count;
 	struct station *station;
 	struct fleet fleet;
 	struct buf out;
-	enum app_method method; /* that the address takes */
+	enum app_method method; /* of the address */
 };
 
 /* ?wait=SECONDS */
@@ -270,41 +218,36 @@ static bool read_wait(struct control *c, int64_t *ms)
 	if (!target_query(c->run, c->q->query, &pairs, &n))
 		return false;
 	for (size_t i = 0; i < n; i++) {
-		struct slice v = pairs[i].value;
-		int64_t seconds = 0;
+		int seconds = control_number(pairs[i].value, WAIT_MOST_S);
 
 		if (!slice_is(pairs[i].name, "wait"))
 			return run_invalid(c->run, pairs[i].name, "is not a parameter of this address");
-		for (size_t k = 0; k < v.n && seconds <= WAIT_MOST_S; k++)
-			seconds = v.p[k] >= '0' && v.p[k] <= '9' ? seconds * 10 + (v.p[k] - '0') : WAIT_MOST_S + 1;
-		if (!v.n || seconds > WAIT_MOST_S)
+		if (seconds < 0)
 			return run_invalid(c->run, pairs[i].name, "is a number of seconds, at most %d", WAIT_MOST_S);
-		*ms = seconds * 1000;
+		*ms = seconds * INT64_C(1000);
 	}
 	return true;
 }
 
 static bool list(struct control *c)
 {
-	const char *between = "";
 	int64_t wait_ms;
 	bool idle;
 
 	if (!read_wait(c, &wait_ms))
 		return false;
-	/* First: whoever asks again until it is so gets the numbers of then. */
+	/* First, so that the numbers are not older than the answer. */
 	idle = wait_ms ? process_wait_idle(c->process, c->run, wait_ms)
 		       : process_is_idle(c->process) && c->fleet.others_idle;
-	buf_printf(&c->out, "{\"idle\":%s", idle ? "true" : "false");
+	json_open(&c->out, '{');
+	json_member_bool(&c->out, "idle", idle);
 	fleet_put(&c->fleet, c->run->now_ms, &c->out);
-	buf_lit(&c->out, ",\"processors\":[");
-	for (size_t i = 0; i < c->process->station_count; i++) {
-		buf_str(&c->out, between);
-		between = ",";
+	json_member_open(&c->out, "processors", '[');
+	for (size_t i = 0; i < c->process->station_count; i++)
 		if (!put_station(c->process, c->run, &c->process->stations[i], &c->fleet, &c->out))
 			return false;
-	}
-	buf_lit(&c->out, "]}");
+	json_close(&c->out, ']');
+	json_close(&c->out, '}');
 	return true;
 }
 
@@ -323,7 +266,7 @@ static bool set_paused(struct control *c, bool paused)
 	w.paused = paused;
 	if (!checkpoint_set_switch(c->run, s->name, &w))
 		return false;
-	/* Both at once: a round of the watcher that read the table before this must not undo it in between. */
+	/* Both at once: a round of the watcher that read the table before must not undo it in between. */
 	pthread_mutex_lock(&c->process->lock);
 	atomic_store(&s->paused, paused);
 	atomic_fetch_add(&s->told, 1);

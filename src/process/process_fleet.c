@@ -1,8 +1,8 @@
-/* What the servers of a table tell one another of their processors, with their beats (lease.h).
+/* The backlog that the servers of a table report to one another with their beats (lease.h).
  *
  *     {"idle": true, "waiting": [[<shard>, <processor>, <when the oldest change was made>, <changes known to wait>], …]}
  *
- * What has nothing to do is not told, so that a beat of a server at rest costs one write unit.
+ * Idle processors are left out, so that a beat of a server at rest costs one write unit.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/log.h"
 #include "process/process_internal.h"
@@ -16,20 +16,20 @@ static void tell_row(struct buf *b, size_t *rows, struct slice shard, struct sli
 {
 	if (!oldest_ms || *rows == TOLD_MOST)
 		return;
-	buf_str(b, *rows ? ",[" : "[");
+	json_open(b, '[');
 	json_string(b, shard);
-	buf_byte(b, ',');
 	json_string(b, processor);
-	buf_printf(b, ",%lld,%llu]", (long long)oldest_ms, (unsigned long long)waiting);
+	json_int(b, oldest_ms);
+	json_int(b, (int64_t)waiting);
+	json_close(b, ']');
 	++*rows;
 }
 
 static void tell_sender(struct buf *b, size_t *rows, const struct station *s, int64_t now_ms)
 {
-	struct send_status status;
+	int64_t lag = send_runner_lag_ms(s->sender);
 
-	send_runner_status(s->sender, &status);
-	tell_row(b, rows, SLICE(""), s->name, status.lag_ms ? now_ms - status.lag_ms : 0, 0);
+	tell_row(b, rows, SLICE(""), s->name, lag ? now_ms - lag : 0, 0);
 }
 
 void fleet_tell(struct process *p, struct run *r)
@@ -38,7 +38,9 @@ void fleet_tell(struct process *p, struct run *r)
 	struct buf b;
 
 	buf_init(&b, r->arena);
-	buf_printf(&b, "{\"idle\":%s,\"waiting\":[", process_is_idle(p) ? "true" : "false");
+	json_open(&b, '{');
+	json_member_bool(&b, "idle", process_is_idle(p));
+	json_member_open(&b, "waiting", '[');
 	for (struct seat *s = p->readers.first; s; s = s->next)
 		for (size_t i = 0; i < reader_of(s)->track_count; i++) {
 			const struct track *t = &reader_of(s)->tracks[i];
@@ -49,7 +51,8 @@ void fleet_tell(struct process *p, struct run *r)
 	for (size_t i = 0; i < p->station_count; i++)
 		if (p->stations[i].sender)
 			tell_sender(&b, &rows, &p->stations[i], r->now_ms);
-	buf_lit(&b, "]}");
+	json_close(&b, ']');
+	json_close(&b, '}');
 	if (!lease_tell(p->leases, buf_slice(&b)))
 		log_warn("%.*s: not enough memory to tell other servers how far its processors are",
 			 SLICE_ARG(p->design->name));
@@ -77,7 +80,7 @@ static void read_row(struct fleet *f, const struct json *j, bool is_this)
 	f->row_count++;
 }
 
-/* One that says nothing is of another version: what it does is not known. */
+/* A server that reports nothing is of another version: what it does is unknown. */
 static void read_server(struct fleet *f, struct run *r, const struct lease_server *s)
 {
 	const struct json *told = json_parse(r->arena, slice_str(s->told)), *idle = json_get(told, "idle"),
@@ -129,34 +132,36 @@ static void put_shard(const struct fleet *f, const struct lease_shard *s, int64_
 			lag = now_ms - f->rows[i].oldest_ms > lag ? now_ms - f->rows[i].oldest_ms : lag;
 			waiting += f->rows[i].waiting;
 		}
-	buf_lit(b, "{\"shard\":");
-	json_string(b, slice_str(s->id));
+	json_open(b, '{');
+	json_member_string(b, "shard", slice_str(s->id));
+	json_name(b, "owner");
 	if (s->owner[0])
-		buf_printf(b, ",\"owner\":\"%s\"", s->owner);
+		json_string(b, slice_str(s->owner));
 	else
-		buf_lit(b, ",\"owner\":null");
-	buf_printf(b, ",\"closed\":%s", s->closed ? "true" : "false");
-	if (s->owner[0])
-		buf_printf(b, ",\"lag_seconds\":%lld.%03d,\"backlog\":%llu", (long long)(lag / 1000), (int)(lag % 1000),
-			   (unsigned long long)waiting);
-	buf_byte(b, '}');
+		json_null(b);
+	json_member_bool(b, "closed", s->closed);
+	if (s->owner[0]) {
+		json_name(b, "lag_seconds");
+		buf_printf(b, "%lld.%03d", (long long)(lag / 1000), (int)(lag % 1000));
+		json_member_int(b, "backlog", (int64_t)waiting);
+	}
+	json_close(b, '}');
 }
 
 void fleet_put(const struct fleet *f, int64_t now_ms, struct buf *b)
 {
-	const char *between = "";
-
 	if (!f->view)
 		return;
-	buf_lit(b, ",\"servers\":[");
-	for (size_t i = 0; i < f->view->server_count; i++, between = ",")
-		buf_printf(b, "%s{\"server\":\"%s\",\"this\":%s}", between, f->view->servers[i].id,
-			   f->view->servers[i].is_this ? "true" : "false");
-	buf_lit(b, "],\"shards\":[");
-	between = "";
-	for (size_t i = 0; i < f->view->shard_count; i++, between = ",") {
-		buf_str(b, between);
-		put_shard(f, &f->view->shards[i], now_ms, b);
+	json_member_open(b, "servers", '[');
+	for (size_t i = 0; i < f->view->server_count; i++) {
+		json_open(b, '{');
+		json_member_word(b, "server", f->view->servers[i].id);
+		json_member_bool(b, "this", f->view->servers[i].is_this);
+		json_close(b, '}');
 	}
-	buf_byte(b, ']');
+	json_close(b, ']');
+	json_member_open(b, "shards", '[');
+	for (size_t i = 0; i < f->view->shard_count; i++)
+		put_shard(f, &f->view->shards[i], now_ms, b);
+	json_close(b, ']');
 }

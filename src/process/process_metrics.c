@@ -1,4 +1,4 @@
-/* What Prometheus gets to see of processors.
+/* The metrics of processors, for Prometheus.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "process/process_internal.h"
 
@@ -10,30 +10,21 @@ size_t process_reading_count(const struct process *p)
 struct process_reading process_reading(struct process *p, size_t i)
 {
 	struct station *s = &p->stations[i];
-	struct passed_over passed;
-	struct send_status status = {
-		.done = atomic_load(&s->done),
-		.retries = atomic_load(&s->retries),
-		.lost = atomic_load(&s->lost),
-	};
+	struct ledger_texts texts;
 	struct process_reading r = { .design = p->design->name,
 				     .name = s->name,
+				     .done = atomic_load(&s->ledger.done),
+				     .retries = atomic_load(&s->ledger.retries),
+				     .lost = atomic_load(&s->ledger.lost),
+				     .parked = atomic_load(&s->ledger.parked),
 				     .paused = atomic_load(&s->paused),
-				     .parked = atomic_load(&s->parked),
 				     .stands_still = p->started && !atomic_load(&p->begun) };
 
 	station_backlog(p, s, &r.lag_ms, &r.backlog);
-	if (s->sender) {
-		send_runner_status(s->sender, &status);
-		r.parked += (int64_t)status.parked;
-	}
 	if (r.parked < 0)
 		r.parked = 0;
-	r.done = status.done;
-	r.retries = status.retries;
-	r.lost = status.lost;
-	(void)station_read_passed_over(p, s, &passed);
-	memcpy(r.passed_over, passed.count, sizeof(r.passed_over));
+	ledger_read(&s->ledger, &texts);
+	memcpy(r.passed_over, texts.passed_over.count, sizeof(r.passed_over));
 	return r;
 }
 
@@ -46,52 +37,45 @@ static void put_label(struct buf *b, struct slice s)
 	}
 }
 
-static double lag_of(const struct process_reading *r)
-{
-	return (double)r->lag_ms / 1000;
-}
-static double backlog_of(const struct process_reading *r)
-{
-	return (double)r->backlog;
-}
-static double done_of(const struct process_reading *r)
-{
-	return (double)r->done;
-}
-static double retries_of(const struct process_reading *r)
-{
-	return (double)r->retries;
-}
-static double parked_of(const struct process_reading *r)
-{
-	return (double)r->parked;
-}
-static double paused_of(const struct process_reading *r)
-{
-	return r->paused;
-}
-static double stands_still_of(const struct process_reading *r)
-{
-	return r->stands_still;
-}
-static double lost_of(const struct process_reading *r)
-{
-	return (double)r->lost;
-}
+/*        name            type       help                                                    value */
+#define METRIC_MAP(X)                                                                                               \
+	X("lag_seconds", "gauge", "Age of the oldest change that has not been processed", (double)r->lag_ms / 1000) \
+	X("backlog", "gauge", "Changes known to wait", (double)r->backlog)                                          \
+	X("done_total", "counter", "Changes that took effect", (double)r->done)                                     \
+	X("retries_total", "counter", "Changes tried again", (double)r->retries)                                    \
+	X("parked", "gauge", "Changes put aside after the last try", (double)r->parked)                             \
+	X("paused", "gauge", "1: paused by an operator", r->paused)                                                 \
+	X("stands_still", "gauge", "1: it could not be started, and the log says why", r->stands_still)             \
+	X("lost_total", "counter", "Times the stream had forgotten what was next", (double)r->lost)
 
 static const struct {
 	const char *name, *type, *help;
-	double (*of)(const struct process_reading *r);
 } rows[] = {
-	{ "lag_seconds", "gauge", "Age of the oldest change that has not been processed", lag_of },
-	{ "backlog", "gauge", "Changes known to wait", backlog_of },
-	{ "done_total", "counter", "Changes that took effect", done_of },
-	{ "retries_total", "counter", "Changes tried again", retries_of },
-	{ "parked", "gauge", "Changes put aside after the last try", parked_of },
-	{ "paused", "gauge", "1: paused by an operator", paused_of },
-	{ "stands_still", "gauge", "1: it could not be started, and the log says why", stands_still_of },
-	{ "lost_total", "counter", "Times the stream had forgotten what was next", lost_of },
+#define X(name, type, help, value) { name, type, help },
+	METRIC_MAP(X)
+#undef X
 };
+
+#define METRICS (sizeof(rows) / sizeof(*rows))
+
+static double metric(const struct process_reading *r, size_t i)
+{
+#define X(name, type, help, value) value,
+	const double values[METRICS] = { METRIC_MAP(X) };
+#undef X
+
+	return values[i];
+}
+
+/* name{design="…",processor="…" and what follows is the caller's. */
+static void put_labels(struct buf *b, const char *name, const struct process_reading *r)
+{
+	buf_printf(b, "thorpe_processor_%s{design=\"", name);
+	put_label(b, r->design);
+	buf_lit(b, "\",processor=\"");
+	put_label(b, r->name);
+	buf_byte(b, '"');
+}
 
 static void put_passed_over(const struct process_reading *list, size_t n, struct buf *b)
 {
@@ -99,11 +83,8 @@ static void put_passed_over(const struct process_reading *list, size_t n, struct
 		   "# TYPE thorpe_processor_passed_over_total counter\n");
 	for (size_t i = 0; i < n; i++)
 		for (int k = 0; k < PASSED_OVER_REASONS; k++) {
-			buf_lit(b, "thorpe_processor_passed_over_total{design=\"");
-			put_label(b, list[i].design);
-			buf_lit(b, "\",processor=\"");
-			put_label(b, list[i].name);
-			buf_printf(b, "\",reason=\"%s\"} %llu\n", passed_over_word(k),
+			put_labels(b, "passed_over_total", &list[i]);
+			buf_printf(b, ",reason=\"%s\"} %llu\n", passed_over_word(k),
 				   (unsigned long long)list[i].passed_over[k]);
 		}
 }
@@ -125,18 +106,13 @@ static void put_stations(struct process *const *list, size_t n, struct buf *b)
 	for (size_t i = 0; i < n; i++)
 		for (size_t j = 0; j < list[i]->station_count; j++)
 			readings[k++] = process_reading(list[i], j);
-	for (size_t m = 0; m < sizeof(rows) / sizeof(*rows); m++) {
+	for (size_t m = 0; m < METRICS; m++) {
 		buf_printf(b, "# HELP thorpe_processor_%s %s\n# TYPE thorpe_processor_%s %s\n", rows[m].name,
 			   rows[m].help, rows[m].name, rows[m].type);
-		k = 0;
-		for (size_t i = 0; i < n; i++)
-			for (size_t j = 0; j < list[i]->station_count; j++) {
-				buf_printf(b, "thorpe_processor_%s{design=\"", rows[m].name);
-				put_label(b, list[i]->design->name);
-				buf_lit(b, "\",processor=\"");
-				put_label(b, list[i]->stations[j].name);
-				buf_printf(b, "\"} %.15g\n", rows[m].of(&readings[k++]));
-			}
+		for (size_t i = 0; i < k; i++) {
+			put_labels(b, rows[m].name, &readings[i]);
+			buf_printf(b, "} %.15g\n", metric(&readings[i], m));
+		}
 	}
 	put_passed_over(readings, k, b);
 }

@@ -1,9 +1,9 @@
-/* Pages of a shard's changes: read once, for all tracks that are at the same place.
+/* Pages of a shard's changes, read once for all tracks at the same position.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/clock.h"
 #include "process/process_internal.h"
 
-/* ---- what is there ---- */
+/* ---- pages in memory ---- */
 
 static bool holds(const struct page *p, struct slice done)
 {
@@ -33,7 +33,7 @@ static struct page *last_at(struct reader *r, struct slice done)
 	return NULL;
 }
 
-/* The one to be given up: not the one that reading goes on from. */
+/* The page to reuse: not the one that reading continues from. */
 static struct page *oldest_but(struct reader *r, const struct page *last)
 {
 	struct page *oldest = NULL;
@@ -65,22 +65,22 @@ void pages_release(struct reader *r)
 
 /* ---- reading ---- */
 
-/* The stream no longer has what follows the position. Whoever was at the end of the shard within what it keeps has missed
- * nothing. */
+/* The stream has forgotten what follows the position. A track that was at the end of the shard within the time that the
+ * stream keeps has missed nothing. */
 static void note_trimmed(struct track *t)
 {
 	struct process *p = t->reader->process;
 	int64_t now = app_now_ms(p->app), was = t->current_ms;
 
-	t->current_ms = now; /* told once */
+	t->current_ms = now; /* reported once */
 	if (!tail_has_missed(&t->done, was, now))
 		return;
-	atomic_fetch_add(&t->station->lost, 1);
-	station_problem(p, t->station, "it goes on at the oldest change there is",
-			SLICE("the stream has forgotten what followed its position: changes may have been missed"));
+	atomic_fetch_add(&t->station->ledger.lost, 1);
+	station_problem(p, t->station, "continues at the oldest change there is",
+			SLICE("the stream has forgotten changes after its position: some may have been missed"));
 }
 
-/* What follows the track's position, going on from the last page if there is one. */
+/* Reads what follows the track's position, continuing from the last page if there is one. */
 static enum tail_found read_new(struct track *t, struct page *last, const struct page **page)
 {
 	struct reader *r = t->reader;
@@ -102,7 +102,7 @@ static enum tail_found read_new(struct track *t, struct page *last, const struct
 	});
 	if (read.trimmed)
 		note_trimmed(t);
-	if (found != TAIL_FOUND && last) /* it knows since when there is nothing new */
+	if (found != TAIL_FOUND && last) /* keeps when the end was last seen */
 		last->behind = p->behind;
 	if (found == TAIL_LATER || found == TAIL_GONE || (found != TAIL_FOUND && last))
 		return found;

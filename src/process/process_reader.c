@@ -1,14 +1,14 @@
-/* The thread of a shard: gives each track its turn, and sleeps when none has anything to do.
+/* The thread of a shard: gives each track its turn, and sleeps when none has work.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <sys/resource.h>
-#include <time.h>
 #include <unistd.h>
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "base/cond.h"
 #include "process/process_internal.h"
 
 #define SLEEP_MOST_US (600 * INT64_C(1000000)) /* positions at the end are confirmed from time to time */
-#define NICE          5 /* where there are too few processors, those who are waited for come first */
+#define NICE          5                        /* on a busy machine, requests that clients wait for come first */
 
 /* ---- waiting ---- */
 
@@ -22,7 +22,7 @@ static uint64_t turn_of(struct process *p)
 	return turn;
 }
 
-/* When there is something to do even if nothing happens. */
+/* When there is work even if nothing happens. */
 static int64_t next_us(const struct reader *r, int64_t now)
 {
 	int64_t next = tracks_due_us(r);
@@ -35,11 +35,9 @@ static int64_t next_us(const struct reader *r, int64_t now)
 
 static void sleep_until(struct process *p, uint64_t turn, int64_t us)
 {
-	struct timespec until = { .tv_sec = us / 1000000, .tv_nsec = us % 1000000 * 1000 };
-
 	pthread_mutex_lock(&p->lock);
 	while (p->turn == turn && !atomic_load(&p->stopping))
-		if (pthread_cond_timedwait(&p->changed, &p->lock, &until))
+		if (!cond_wait_until(&p->changed, &p->lock, us))
 			break;
 	pthread_mutex_unlock(&p->lock);
 }
@@ -63,7 +61,7 @@ static bool all_turns(struct reader *r)
 	return tracks_save(r, false) || worked;
 }
 
-/* On Linux each thread has its own. */
+/* On Linux each thread has its own nice value. */
 static void be_nice(void)
 {
 #ifdef __linux__
@@ -71,7 +69,7 @@ static void be_nice(void)
 #endif
 }
 
-/* Shards that were made from this one may be another server's. */
+/* Another server may own the children of this shard. */
 static bool tell_end(struct reader *r)
 {
 	volatile bool told = !r->process->leases;
@@ -108,7 +106,7 @@ static void *run(void *arg)
 	tracks_save(r, true);
 	ended = !r->tail.gone && !atomic_load(&p->stopping) && !atomic_load(&r->leave) && tell_end(r);
 	pthread_mutex_lock(&p->lock);
-	p->listed = false; /* there may be shards that were made from this one */
+	p->listed = false; /* the shard may have children */
 	p->endings++;
 	atomic_store(&r->seat.ended, ended);
 	atomic_store(&r->seat.finished, true);

@@ -1,10 +1,10 @@
-/* What becomes of a change that fails: tried again, then parked.
+/* A change that fails is tried again, then parked.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "app/db/dyn.h"
 #include "base/clock.h"
 #include "process/process_internal.h"
 
-/* What no waiting mends: the item, the design or its rules would have to change. */
+/* Waiting does not help: the item, the design or its rules would have to change. */
 static bool is_lasting(enum problem_type t)
 {
 	return t != PROBLEM_BUSY && t != PROBLEM_INTERNAL && t != PROBLEM_TOO_MANY;
@@ -19,15 +19,15 @@ static int64_t wait_ms(int tries)
 	return wait < RETRY_MOST_MS ? wait : RETRY_MOST_MS;
 }
 
-/* What was passed before it is saved first. Otherwise it would be looked at again with every try, and after a restart. */
+/* Saves the position first. Otherwise earlier changes would be looked at again with every try, and after a restart. */
 static void wait_for(struct track *t, struct run *r, int tries)
 {
 	track_save_passed(t, r);
-	track_forget(t); /* it may have come some way */
+	track_forget(t); /* the failed try may have moved it */
 	t->next_us = clock_monotonic_us() + wait_ms(tries) * 1000;
 }
 
-/* Aside with it, and on to the next: one transaction. */
+/* Parks the change and moves the position: one transaction. */
 static bool park(struct track *t, struct run *r, const struct change *c, struct slice reason)
 {
 	struct parked p = {
@@ -46,18 +46,18 @@ static bool park(struct track *t, struct run *r, const struct change *c, struct 
 	if (!checkpoint_load(r, p.processor, p.shard, &was))
 		return false;
 	if (sequence_compare(was.sequence, c->sequence) >= 0)
-		return run_fail(r, PROBLEM_CONFLICT, "someone else has gone on from here");
+		return run_fail(r, PROBLEM_CONFLICT, "another server has moved this position");
 	now = was;
 	now.sequence = c->sequence;
 	now.progress = SLICE("");
-	if (!replay_since(was.progress))
+	if (!checkpoint_since_ms(was.progress))
 		p.progress = was.progress;
 	writes[0] = *checkpoint_park(r, &p);
 	writes[1] = *checkpoint_move(r, &was, &now);
 	return dyn_write(r, writes, 2, SLICE(""), refusals) == DYN_DONE;
 }
 
-/* Tries belong to one change: those before it, done again on the way to it, do not begin them anew. */
+/* Tries belong to one change. Repeating earlier changes on the way to it does not reset them. */
 static void count_try(struct track *t, const struct change *c)
 {
 	if (!spot_is(&t->failing, c->sequence)) {
@@ -90,7 +90,7 @@ void track_failed(struct track *t, struct run *r, const struct change *c)
 	r->rider_count = 0;
 	count_try(t, c);
 	if (t->tries <= most && t->all_tries <= RETRIES_ALL) {
-		atomic_fetch_add(&s->retries, 1);
+		atomic_fetch_add(&s->ledger.retries, 1);
 		station_problem(p, s, "a change is tried again", reason);
 		wait_for(t, r, t->tries);
 		return;
@@ -100,7 +100,7 @@ void track_failed(struct track *t, struct run *r, const struct change *c)
 		wait_for(t, r, t->tries);
 		return;
 	}
-	atomic_fetch_add(&s->parked, 1);
+	atomic_fetch_add(&s->ledger.parked, 1);
 	track_moved(t, c->sequence);
-	atomic_store(&t->is_retrying, true); /* until something is done: nothing has been, yet */
+	atomic_store(&t->is_retrying, true); /* until the next change is done */
 }

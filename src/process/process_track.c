@@ -11,7 +11,7 @@
 #include "process/process_internal.h"
 
 #define KEEPER_MOST      250   /* changes it looks at together */
-#define CLOCKS_DIFFER_MS 10000 /* a change of the future: nothing is to be learnt from its time */
+#define CLOCKS_DIFFER_MS 10000 /* a change from the future: its time says nothing */
 
 static struct run begin(struct track *t)
 {
@@ -24,7 +24,7 @@ static struct run begin(struct track *t)
 	return run;
 }
 
-/* The same, and counts what it passes over. */
+/* The same, counting changes passed over. */
 static struct run begin_counting(struct track *t)
 {
 	struct run r = begin(t);
@@ -36,7 +36,7 @@ static struct run begin_counting(struct track *t)
 
 static void end_counting(struct track *t)
 {
-	station_passed_over(t->reader->process, t->station, &t->passed_over);
+	ledger_pass_over(&t->station->ledger, &t->passed_over, app_now_ms(t->reader->process->app));
 }
 
 /* ---- the position ---- */
@@ -76,7 +76,7 @@ void track_moved(struct track *t, struct slice sequence)
 	track_went_past(t, sequence);
 }
 
-/* Whether the table says how far a change behind this one is: that must not be forgotten before it is reached. */
+/* Whether the stored progress is inside a later change: it must be kept until that is reached. */
 static bool is_begun_after(const struct track *t, struct slice sequence)
 {
 	struct slice begun = effect_begun(slice_str(t->progress ? t->progress : ""));
@@ -84,7 +84,7 @@ static bool is_begun_after(const struct track *t, struct slice sequence)
 	return begun.n && sequence_compare(sequence, begun) < 0;
 }
 
-/* Without effect, or with one that may happen again: the table need not know yet. */
+/* No effect, or one that may be repeated: the position can be stored later. */
 static void pass(struct track *t, const struct change *c)
 {
 	int64_t now = clock_monotonic_us();
@@ -102,12 +102,12 @@ static bool take(struct track *t, const struct position *at, int64_t now_ms)
 
 	if (at->progress.n && !progress)
 		return false;
-	/* What has come further in between has not failed in vain; but not for ever: RETRIES_ALL. */
+	/* A try that made progress does not count, but not for ever: RETRIES_ALL. */
 	if (!slice_is(at->progress, t->progress ? t->progress : ""))
 		t->tries = 0;
 	drop_progress(t);
 	t->progress = progress;
-	t->replay_ms = replay_since(at->progress);
+	t->replay_ms = checkpoint_since_ms(at->progress);
 	spot_set(&t->done, at->sequence);
 	spot_set(&t->stored, at->sequence);
 	t->is_stored = at->stored;
@@ -119,7 +119,7 @@ static bool take(struct track *t, const struct position *at, int64_t now_ms)
 	return true;
 }
 
-/* How far the keeper had come before it was taken back. */
+/* The keeper's position before a replay. */
 static bool load_seen(struct track *t, struct run *r)
 {
 	struct position before;
@@ -194,7 +194,7 @@ static void saved(struct track *t, int64_t now_ms)
 	t->confirmed_ms = now_ms;
 }
 
-/* All in one transaction; those that someone else has moved are read again. */
+/* All in one transaction; positions that another server has moved are read again. */
 static void save(struct reader *r, struct run *run, struct track **list, size_t n)
 {
 	struct dyn_write *writes = arena_array(run->arena, struct dyn_write, n);
@@ -220,7 +220,7 @@ static void save(struct reader *r, struct run *run, struct track **list, size_t 
 	case DYN_FAILED: break;
 	}
 	for (size_t i = 0; i < n; i++)
-		list[i]->dirty_us = clock_monotonic_us(); /* another second */
+		list[i]->dirty_us = clock_monotonic_us(); /* try again in a second */
 	log_debug("%.*s: positions of %s wait to be saved", SLICE_ARG(r->process->design->name), r->tail.shard);
 }
 
@@ -267,7 +267,7 @@ static bool is_interrupted(const struct track *t)
 	       atomic_load(&t->station->epoch) != t->epoch;
 }
 
-/* Passed over by a replay. Times are told to the second. */
+/* A replay skips it. Times have a resolution of a second. */
 static bool is_before_replay(struct track *t, const struct change *c)
 {
 	if (!t->replay_ms)
@@ -284,8 +284,8 @@ static void tell_next(struct track *t, const struct page *page, size_t i)
 	atomic_store_explicit(&t->waiting, page->count - i, memory_order_relaxed);
 }
 
-/* Whether all indexes must show what was written before the change (app/db/late.h). Otherwise the track waits. The stream tells
- * times to the second; a change that has just been read is not younger than its page. */
+/* Whether all indexes must show everything written before the change (app/db/late.h). If not, the track waits. The stream
+ * tells times to the second; a change that has just been read is not younger than its page. */
 static bool is_ripe(struct track *t, const struct page *page, const struct change *c)
 {
 	const struct app *app = t->reader->process->app;
@@ -311,7 +311,7 @@ static enum effect_end apply(struct track *t, struct run *r, const struct change
 		atomic_store(&rd->give_way, true);
 	end = effect_apply_until(r, t->station->processor, c, &at, &rd->give_way);
 	atomic_store(&rd->effect_us, 0);
-	/* What is interrupted before it has come anywhere would be so for ever. */
+	/* An effect that is interrupted before it makes progress would be interrupted for ever. */
 	moved = end != EFFECT_FAILED || !slice_is(at.progress, t->progress ? t->progress : "");
 	if (moved)
 		atomic_store_explicit(&t->worked_us, clock_monotonic_us(), memory_order_relaxed);
@@ -319,7 +319,7 @@ static enum effect_end apply(struct track *t, struct run *r, const struct change
 	return end;
 }
 
-/* It goes on inside the change when it is its turn, and need not look through everything before it again. */
+/* Continues inside the change at the next turn, without going through the changes before it again. */
 static void come_back_to(struct track *t, const struct change *c)
 {
 	struct spot done = t->done, stored = t->stored;
@@ -330,7 +330,7 @@ static void come_back_to(struct track *t, const struct change *c)
 		t->done = done;
 }
 
-/* False: the turn is over, and where it is has to be looked at again. */
+/* False: the turn is over, and the position must be read again. */
 static bool one_change(struct track *t, const struct change *c)
 {
 	struct run r = begin_counting(t);
@@ -348,7 +348,7 @@ static bool one_change(struct track *t, const struct change *c)
 	case EFFECT_DONE:
 		end_counting(t);
 		track_moved(t, c->sequence);
-		atomic_fetch_add_explicit(&t->station->done, 1, memory_order_relaxed);
+		atomic_fetch_add_explicit(&t->station->ledger.done, 1, memory_order_relaxed);
 		return true;
 	case EFFECT_LOST: track_forget(t); return false;
 	case EFFECT_FAILED: break;
@@ -382,7 +382,7 @@ static void effect_turn(struct track *t, const struct page *page, size_t i)
 	tell_next(t, page, i);
 }
 
-/* How many can be looked at together: what has to be counted once is looked at by itself. */
+/* How many changes to follow together: one that must be counted exactly once goes by itself. */
 static size_t keeper_reach(const struct track *t, const struct change *list, size_t n)
 {
 	size_t most = t->one_by_one ? 1 : KEEPER_MOST;
@@ -395,7 +395,7 @@ static size_t keeper_reach(const struct track *t, const struct change *list, siz
 	return n;
 }
 
-/* False: where it is has to be looked at again. */
+/* False: the position must be read again. */
 static bool take_traces(struct track *t, struct run *r, const struct change *c)
 {
 	struct position was = track_position(t);
@@ -430,17 +430,17 @@ static void keeper_turn(struct track *t, const struct page *page, size_t i)
 	if (!n)
 		return;
 	t->next_us = 0;
-	if (keeper_follow(&r, &page->list[i], n, spot_sequence(&t->seen))) {
+	if (keeper_follow(&r, t->reader->process->roles, &page->list[i], n, spot_sequence(&t->seen))) {
 		if (!take_traces(t, &r, &page->list[i]))
 			return;
 		end_counting(t);
 		pass(t, &page->list[i + n - 1]);
-		atomic_fetch_add_explicit(&t->station->done, n, memory_order_relaxed);
+		atomic_fetch_add_explicit(&t->station->ledger.done, n, memory_order_relaxed);
 		if (i + n == page->count)
 			t->one_by_one = false;
 		tell_next(t, page, i + n);
 	} else if (n > 1) {
-		t->one_by_one = true; /* so that one that cannot be followed does not hold up the others */
+		t->one_by_one = true; /* so that a change that fails does not delay the others */
 	} else {
 		track_failed(t, &r, &page->list[i]);
 	}
@@ -461,7 +461,7 @@ static void at_end(struct track *t)
 	atomic_store(&t->waiting, 0);
 }
 
-/* It stands still, but how far behind it is goes on. */
+/* A paused track does nothing, but its lag grows. */
 static bool pause_step(struct track *t, const struct page *page, size_t i, enum tail_found found)
 {
 	atomic_store(&t->since_ms, app_now_ms(t->reader->process->app));

@@ -1,7 +1,7 @@
-/* Whether everything that was written before the question has been processed, by whichever servers share the shards.
+/* Whether the servers that share the shards have processed everything that was written before the question.
  *
- * A server knows how far its own shards are. Of what others have it sees the positions, which follow what was done within a
- * second: a shard is through when nothing follows any of them.
+ * A server knows its own shards. For shards of other servers it reads the positions, which lag by a second at most: a
+ * shard is done when nothing follows any of them.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <time.h>
 #include "app/app.h"
@@ -9,8 +9,8 @@
 #include "base/clock.h"
 #include "process/process_internal.h"
 
-#define LOOK_US        5000   /* how often it is asked again: for what this server does */
-#define LOOK_OTHERS_US 200000 /* and for what others do, which costs requests */
+#define LOOK_US        5000   /* between looks at this server's shards */
+#define LOOK_OTHERS_US 200000 /* and at those of other servers, which cost requests */
 
 static void wait_us(int64_t us)
 {
@@ -49,7 +49,8 @@ static bool is_at_end(struct run *r, struct slice stream, const struct position 
 	return true;
 }
 
-/* All processors at a shard that another server has, or none. Those at one place are asked for once. */
+/* Whether all processors have reached the end of a shard that this server does not read. Equal positions are asked for
+ * once. */
 static bool is_through(struct process *p, struct run *r, struct slice stream, struct slice shard, bool *out)
 {
 	struct slice asked = SLICE("-");
@@ -75,7 +76,7 @@ static bool is_through(struct process *p, struct run *r, struct slice stream, st
 	return true;
 }
 
-/* False: they are not, or it cannot be said now. */
+/* False: they are not, or it is unknown. */
 static bool others_are_through(struct process *p, struct run *r)
 {
 	struct shard_list list;
@@ -100,11 +101,11 @@ bool process_wait_idle(struct process *p, struct run *r, int64_t wait_ms)
 	struct run *b = branch_new(r);
 	bool idle = false;
 
-	/* What others have written is not known before it is looked for. */
+	/* Writes of other servers are unknown until readers look. */
 	atomic_fetch_add(&p->looks, 1);
 	while (!atomic_load(&p->stopping)) {
 		idle = process_is_idle(p) && others_are_through(p, b);
-		/* Others may have written again, or handed a shard on, while they were asked. */
+		/* Other servers may have written again, or handed a shard on, meanwhile. */
 		idle = idle && process_is_idle(p) && (!p->database->is_remote || app_deletions_settled(p->app));
 		branch_clear(b, r);
 		if (idle || clock_monotonic_us() >= until)

@@ -82,6 +82,10 @@ struct dyn_write {
 	const struct test *also; /* NULL, or a further condition */
 };
 
+/* Conditions: `ttl <= now`, and its opposite, which also holds where the attribute is absent or no number. */
+const struct test *dyn_expired(struct run *r, struct slice ttl);
+const struct test *dyn_not_expired(struct run *r, struct slice ttl);
+
 enum dyn_outcome {
 	DYN_DONE,
 	DYN_REFUSED,  /* conditions failed: failed[] says which */

@@ -35,14 +35,21 @@ static struct slice hash_name(const struct run *r, const struct dyn_write *w)
 	return w->table.n ? SLICE("PK") : r->design->key.hash[0].name;
 }
 
+const struct test *dyn_expired(struct run *r, struct slice ttl)
+{
+	return test_attribute(r->arena, TEST_LE, ttl, value_make_i64(r->arena, r->now_ms / 1000));
+}
+
+const struct test *dyn_not_expired(struct run *r, struct slice ttl)
+{
+	return test_not(r->arena, dyn_expired(r, ttl));
+}
+
 static const struct test *test_not_there(struct run *r, const struct dyn_write *w)
 {
 	const struct test *none = test_attribute(r->arena, TEST_NOT_EXISTS, hash_name(r, w), VALUE_ABSENT);
 
-	if (!w->or_expired.n)
-		return none;
-	return test_join(r->arena, TEST_OR, none,
-			 test_attribute(r->arena, TEST_LE, w->or_expired, value_make_i64(r->arena, r->now_ms / 1000)));
+	return w->or_expired.n ? test_join(r->arena, TEST_OR, none, dyn_expired(r, w->or_expired)) : none;
 }
 
 /* A check needs a condition, even when nothing is asked: one that always holds. */

@@ -202,13 +202,7 @@ struct flow *query_open(struct pattern *p)
 
 static void skip_expired(struct run *r, struct query_plan *plan)
 {
-	struct arena *a = r->arena;
-	struct slice ttl = r->design->ttl;
-	const struct test *t = test_attribute(a, TEST_NOT_EXISTS, ttl, VALUE_ABSENT);
-
-	t = test_join(a, TEST_OR, t, test_not(a, test_attribute(a, TEST_TYPE, ttl, value_make_s(a, SLICE("N")))));
-	t = test_join(a, TEST_OR, t, test_attribute(a, TEST_GT, ttl, value_make_i64(a, r->now_ms / 1000)));
-	plan->filter = test_join(a, TEST_AND, plan->filter, t);
+	plan->filter = test_join(r->arena, TEST_AND, plan->filter, dyn_not_expired(r, r->design->ttl));
 }
 
 /* The texts among the table's key attributes that a filter may read: those that are no key of the index. */

@@ -3,6 +3,7 @@
 #include "app/run/passed_over.h"
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 static const struct {
 	const char *word;
@@ -18,6 +19,16 @@ const char *passed_over_word(enum passed_over_reason reason)
 	return reasons[reason].word;
 }
 
+/* Takes away the last character of a text that was cut: it may be half of one. */
+static void drop_last_character(char *text, size_t n)
+{
+	while (n && (text[n - 1] & 0xc0) == 0x80)
+		n--;
+	if (n && (text[n - 1] & 0x80))
+		n--;
+	text[n] = 0;
+}
+
 void run_pass_over(struct run *r, enum passed_over_reason reason, const char *fmt, ...)
 {
 	struct passed_over *p = r->passed_over;
@@ -29,6 +40,7 @@ void run_pass_over(struct run *r, enum passed_over_reason reason, const char *fm
 	if (!reasons[reason].told)
 		return;
 	va_start(ap, fmt);
-	vsnprintf(p->last, sizeof(p->last), fmt, ap);
+	if (vsnprintf(p->last, sizeof(p->last), fmt, ap) >= (int)sizeof(p->last))
+		drop_last_character(p->last, strlen(p->last));
 	va_end(ap);
 }

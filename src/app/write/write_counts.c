@@ -8,24 +8,6 @@
 
 /* ---- conditions on a target ---- */
 
-/* ttl is absent or ttl > now */
-static const struct term *not_expired(struct run *r)
-{
-	struct term *t = arena_array(r->arena, struct term, 5);
-	const struct term **args = arena_array(r->arena, const struct term *, 5);
-
-	t[0] = (struct term){ .kind = TERM_PATH, .names = &r->design->ttl, .name_count = 1 };
-	t[1] = (struct term){ .kind = TERM_LITERAL, .value = value_make_i64(r->arena, r->now_ms / 1000) };
-	args[0] = &t[0];
-	args[1] = &t[1];
-	t[2] = (struct term){ .kind = TERM_ABSENT, .args = args, .arg_count = 1 };
-	t[3] = (struct term){ .kind = TERM_GT, .args = args, .arg_count = 2 };
-	args[2] = &t[2];
-	args[3] = &t[3];
-	t[4] = (struct term){ .kind = TERM_OR, .args = args + 2, .arg_count = 2 };
-	return &t[4];
-}
-
 /* A condition that DynamoDB cannot ask is asked here, and what it was asked of must still be so. */
 static bool ask_here(struct plan *p, struct plan_action *a, const struct plan_ask *ask)
 {
@@ -73,11 +55,10 @@ bool plan_filter(struct plan *p, struct plan_action *a, const struct term *t, bo
 	return !s.failed;
 }
 
-bool plan_ask_alive(struct plan *p, struct plan_action *a)
+void plan_ask_alive(struct plan *p, struct plan_action *a)
 {
-	bool cannot;
-
-	return !a->entity->may_expire || plan_filter(p, a, not_expired(p->run), &cannot);
+	if (a->entity->may_expire)
+		a->also = test_join(p->run->arena, TEST_AND, a->also, dyn_not_expired(p->run, p->run->design->ttl));
 }
 
 bool plan_add_ask(struct plan *p, struct plan_action *a, const struct plan_ask *ask)
@@ -85,8 +66,8 @@ bool plan_add_ask(struct plan *p, struct plan_action *a, const struct plan_ask *
 	bool cannot;
 
 	plan_not_held(a);
-	if (!a->ask_count && !plan_ask_alive(p, a))
-		return false;
+	if (!a->ask_count)
+		plan_ask_alive(p, a);
 	if (a->ask_count == a->ask_capacity) {
 		size_t capacity = a->ask_capacity ? 2 * a->ask_capacity : 4;
 

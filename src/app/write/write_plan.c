@@ -359,9 +359,10 @@ bool plan_make(struct plan *p)
 {
 	if (!plan_counts(p) || !plan_takes(p) || !plan_requires(p) || !plan_companions(p) || !plan_secret(p))
 		return false;
-	if (!(p->item ? plan_item(p) : plan_delete(p)))
+	if (!(p->item ? plan_item(p) : plan_delete(p)) || !plan_held(p))
 		return false;
-	return plan_held(p) && plan_witnesses(p);
+	plan_witnesses(p);
+	return true;
 }
 
 struct plan_action *plan_main(struct plan *p)

@@ -171,11 +171,11 @@ bool write_skips(struct plan *p);
 struct plan_action *plan_target(struct plan *p, const struct entity *e, struct value key);
 bool plan_add_ask(struct plan *p, struct plan_action *a, const struct plan_ask *ask) MUST_CHECK;
 /* P4: adds the conditions of what was looked at, when everything else of the plan is there. */
-bool plan_witnesses(struct plan *p) MUST_CHECK;
+void plan_witnesses(struct plan *p);
 /* The action of the item itself where it is or will be; NULL: the plan has none. */
 struct plan_action *plan_main(struct plan *p);
 /* Asks of the target that it has not expired, where items of its entity can. */
-bool plan_ask_alive(struct plan *p, struct plan_action *a) MUST_CHECK;
+void plan_ask_alive(struct plan *p, struct plan_action *a);
 /* Puts the condition of P2 into the action. */
 void plan_watch(struct plan *p, struct plan_action *a);
 

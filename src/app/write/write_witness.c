@@ -70,7 +70,7 @@ static void hold_kind(struct holding *h, bool constants)
 		hold_value(h, names.list[i], value_get(h->witness->stored, names.list[i]));
 }
 
-static bool hold_there(struct holding *h)
+static void hold_there(struct holding *h)
 {
 	const struct witness *w = h->witness;
 	struct plan_action *a = h->action;
@@ -80,7 +80,8 @@ static bool hold_there(struct holding *h)
 		hold_value(h, w->seen.list[i].name, w->seen.list[i].value);
 	hold_kind(h, false);
 	hold_identity(h);
-	return a->role != PLAN_WITNESS || !a->entity || plan_ask_alive(h->plan, a);
+	if (a->role == PLAN_WITNESS && a->entity)
+		plan_ask_alive(h->plan, a);
 }
 
 static void hold_absent(struct holding *h)
@@ -104,14 +105,14 @@ static bool is_held(const struct plan_action *a)
 	return a && (a->role == PLAN_OLD || (a->role == PLAN_MAIN && a->kind == DYN_PUT));
 }
 
-static bool hold(struct plan *p, const struct witness *w)
+static void hold(struct plan *p, const struct witness *w)
 {
 	struct holding h = { .plan = p, .action = plan_find(p, w->key), .witness = w };
 
 	if (is_held(h.action)) {
 		/* It was there when it was looked at, and must not be for this to be written: refused, whatever is there now. */
 		h.action->must_exist = h.action->must_exist || w->there;
-		return true;
+		return;
 	}
 	if (!h.action) {
 		h.action = plan_add(p, PLAN_WITNESS, DYN_CHECK, w->key);
@@ -119,19 +120,17 @@ static bool hold(struct plan *p, const struct witness *w)
 	}
 	h.action->witnessed = true;
 	if (w->there)
-		return hold_there(&h);
-	hold_absent(&h);
-	return true;
+		hold_there(&h);
+	else
+		hold_absent(&h);
 }
 
-bool plan_witnesses(struct plan *p)
+void plan_witnesses(struct plan *p)
 {
 	if (!p->count) /* nothing is written */
-		return true;
+		return;
 	for (const struct witness *w = p->write->witnesses.first; w; w = w->next) {
 		p->outdated = p->outdated || w->torn;
-		if (!hold(p, w))
-			return false;
+		hold(p, w);
 	}
-	return true;
 }

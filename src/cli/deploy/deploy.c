@@ -252,7 +252,7 @@ static bool is_amazon(const struct remote *r)
 
 static int deploy_at(const struct deploy_flags *f, struct deploy_want *w, struct arena *a)
 {
-	/* More patience than a server has: nobody waits for a page. */
+	/* More patience than a server has: no client waits. */
 	struct remote_options options = {
 		.place = f->place, .connections = 1, .attempts = 8, .attempt_ms = 30000, .total_ms = 120000
 	};

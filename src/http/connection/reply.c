@@ -152,7 +152,7 @@ static void add_length(struct buf *b, const struct exchange *ex, struct slice bo
 {
 	buf_lit(b, "Content-Length: ");
 	buf_u64(b, body.n);
-	/* DynamoDB's, over the bytes on the wire: SDKs check before they unzip. Nobody else asks for it. */
+	/* DynamoDB's, over the bytes on the wire: SDKs check before they unzip. Only they ask for it. */
 	if (slice_is(ex->req.path, "/")) {
 		buf_lit(b, "\r\nx-amz-crc32: ");
 		buf_u64(b, gzip_crc32(body));

@@ -69,7 +69,7 @@ static struct slice name_of(struct slice authority)
 	return name;
 }
 
-/* 127.x.y.z in digits: a name that only begins so belongs to someone else. */
+/* 127.x.y.z in digits: a name that only begins so may be any host. */
 static bool is_loopback_number(struct slice s)
 {
 	if (!slice_starts(s, SLICE("127.")))
@@ -201,7 +201,7 @@ static bool is_visit(const struct http_request *r)
 	       slice_is(request_header(r, SLICE("sec-fetch-dest")), "document");
 }
 
-/* The other ports of a loopback name or an address are the same machine's; a sibling of a name is anybody. */
+/* Other ports of a loopback name or an address are the same machine; a sibling of a name may be any host. */
 static bool takes_site(struct slice site, struct slice host)
 {
 	if (!site.n || slice_is(site, "same-origin") || slice_is(site, "none"))

@@ -51,7 +51,7 @@ static int on_header_field(http_parser *hp, const char *at, size_t n)
 {
 	struct request_parser *p = hp->data;
 
-	if (p->req->has_head) /* a trailer: nobody here wants one */
+	if (p->req->has_head) /* a trailer: not used */
 		return 0;
 	if (p->in == IN_VALUE || !p->span_count) {
 		if (new_header(p))

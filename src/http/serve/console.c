@@ -1,4 +1,4 @@
-/* Answers the console: files, documents, and who may have them.
+/* Serves the console: its files, and its documents to operators.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <strings.h>
 
@@ -15,7 +15,7 @@
 #define API  CONSOLE_BASE "/api"
 #define HTML SLICE("text/html; charset=utf-8")
 
-/* What is served here loads nothing from elsewhere, and is shown in nobody's frame. */
+/* These pages load nothing from elsewhere, and no frame may show them. */
 #define GUARDS                                                                                                  \
 	"Content-Security-Policy: default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; " \
 	"object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'\r\n"                    \
@@ -84,7 +84,7 @@ static void handle_file(struct exchange *ex, void *ctx)
 		reply_file(ex, f, headers);
 }
 
-/* ---- who may have documents ---- */
+/* ---- operators ---- */
 
 static void forbid(struct exchange *ex, const char *why)
 {

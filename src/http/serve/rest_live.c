@@ -70,7 +70,7 @@ static void take_pending(void *ctx, uint64_t sequence, struct live_bytes *b)
 {
 	struct watch *w = ctx;
 
-	w->watcher.from = sequence;    /* what the place was told as well is not for him */
+	w->watcher.from = sequence;    /* the watcher skips what its list has reported already */
 	(void)sse_push(&w->stream, b); /* without a connection it cannot be closed */
 	loop_count(&w->stream.loop->counters.events, 1);
 }

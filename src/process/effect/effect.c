@@ -3,7 +3,7 @@
 #include <stdatomic.h>
 #include "process/effect/effect_internal.h"
 
-/* What went wrong in a run inside, told to whoever asked. */
+/* Copies the problem of an inner run to the caller's. */
 static enum row_end tell(struct effect *x, const struct run *inside)
 {
 	(void)run_fail(x->caller, inside->problem.type, "%.*s", SLICE_ARG(inside->problem.detail));
@@ -16,7 +16,7 @@ static enum row_end told(struct effect *x, enum row_end end)
 	return end == ROW_FAILED ? tell(x, x->run) : end;
 }
 
-/* Everything gathered so far, and that `done` rows of the page are. */
+/* Writes everything gathered so far, and that `done` rows of the page are done. */
 static enum row_end commit(struct effect *x, const struct rows *page, size_t done)
 {
 	enum row_end end = effect_land(x);
@@ -34,7 +34,7 @@ static enum row_end commit(struct effect *x, const struct rows *page, size_t don
 	return told(x, effect_batch_commit(x, &now));
 }
 
-/* The same, and goes on gathering. */
+/* The same without waiting. */
 static enum row_end launch(struct effect *x, const struct rows *page, size_t done)
 {
 	struct position now;
@@ -49,7 +49,7 @@ static enum row_end launch(struct effect *x, const struct rows *page, size_t don
 	return told(x, effect_launch(x, &now));
 }
 
-/* By itself, with the position after it. A row that asks for nothing needs none, but the last one. */
+/* Writes a row by itself, with the position after it. A row without an effect needs no position, except the last. */
 static enum row_end single(struct effect *x, const struct rows *page, size_t i)
 {
 	struct position now = effect_position_after(x, page, i + 1);
@@ -69,14 +69,14 @@ static bool is_stopped(const struct effect *x)
 	return x->stop && atomic_load_explicit(x->stop, memory_order_relaxed);
 }
 
-/* What has been gathered is not lost. */
+/* Writes what has been gathered, then stops. */
 static enum row_end stop_here(struct effect *x, const struct rows *page, size_t i)
 {
 	enum row_end end = x->batch.count ? commit(x, page, i) : told(x, effect_land(x));
 
 	if (end != ROW_DONE)
 		return end;
-	(void)run_fail(x->caller, PROBLEM_BUSY, "stopped; it goes on from here");
+	(void)run_fail(x->caller, PROBLEM_BUSY, "interrupted; it continues from here");
 	return ROW_FAILED;
 }
 
@@ -87,7 +87,7 @@ static enum row_end one_row(struct effect *x, const struct rows *page, size_t i)
 
 	effect_row_enter(x, row);
 	if (!effect_batches(x, row)) {
-		/* What came before is written before. */
+		/* Earlier rows are written first. */
 		end = x->batch.count ? commit(x, page, i) : told(x, effect_land(x));
 		if (end != ROW_DONE)
 			return end;
@@ -111,7 +111,7 @@ static enum row_end one_page(struct effect *x, const struct rows *page)
 	end = told(x, effect_land(x));
 	if (end != ROW_DONE)
 		return end;
-	/* The end is told when something has been written before, or is now. */
+	/* The position at the end is written only if something was written before, or is now. */
 	if (!x->batch.count && (!effect_position_is_end(page, page->count) || !x->wrote))
 		return ROW_DONE;
 	if (!x->batch.count && slice_equal(x->at->sequence, x->change->sequence))
@@ -145,7 +145,7 @@ static enum effect_end run_effect(struct effect *x)
 	buf_init(&x->progress, x->caller->arena);
 	effect_clear(x);
 	end = all_pages(x);
-	/* It may have come further than to what went wrong, or found that someone else has. */
+	/* It may have come further than the failure, or have found that another server has. */
 	if (effect_land(x) == ROW_LOST)
 		end = ROW_LOST;
 	switch (end) {
@@ -164,7 +164,7 @@ enum effect_end effect_apply_until(struct run *r, const struct processor *p, con
 
 	if (p->effect == EFFECT_SEND || !c->entity)
 		return EFFECT_NONE;
-	/* Also when it goes on: what has been taken back since is not given to the rest. */
+	/* Also when it continues: `when` may no longer hold for the rest. */
 	x.wrote = effect_is_begun(&x);
 	if (!effect_wakes_prepared(&x, &wakes))
 		return EFFECT_FAILED;

@@ -1,12 +1,12 @@
-/* Transactions of an effect that are under way: the next rows are gathered meanwhile, and those that wait for the writer
+/* Transactions of an effect in flight: meanwhile the next rows are gathered, and transactions that wait for the writer
  * together are synced together.
  *
- * Each moves the position from where the one before it leaves it: if one fails so do all behind it, and they are done again,
- * one after the other. Rows outlive the transactions that are made of them: the next page is read when all have landed.
+ * Each moves the position from where the one before it leaves it. If one fails, so do all after it, and they are repeated
+ * one at a time. Rows outlive their transactions: the next page is read when all have landed.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "process/effect/effect_internal.h"
 
-/* Waits for those whom a lack of memory has left alone. */
+/* Waits for transactions that were in flight when memory ran out. */
 static void abandon(void *ptr)
 {
 	struct flights *f = ptr;
@@ -37,7 +37,7 @@ static enum row_end again(struct effect *x, const struct flight *one)
 	return effect_batch_commit(x, &one->now);
 }
 
-/* The first has failed. One behind it can have been written only if someone else does the same. */
+/* The first has failed. A later one can have been written only if another server does the same. */
 static enum row_end land_one_by_one(struct effect *x, const struct flight *first)
 {
 	struct flights *f = x->flights;

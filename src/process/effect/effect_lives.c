@@ -1,68 +1,54 @@
-/* What must be so of other items when an effect is written: what a new item requires, and what an item lives while.
+/* What must hold of other items when an effect is written: what a new item requires, and what an item lives while.
  *
- * The race that this closes: processors do not wait for one another, so one may decide by an item that another has changed by
- * the time it writes. With a check in the transaction the order of commits is the order of decisions: whatever makes an item
- * wrong comes after it in the stream, and the processor that removes it will find it. A removal asks of each item whether it is
- * wrong now, and not whether the change that woke the processor still matters.
+ * The race that this closes: processors do not wait for one another, so one may decide by an item that another has changed
+ * before it writes. With a check in the transaction the order of commits is the order of decisions: a change that makes an
+ * item wrong comes after it in the stream, and the processor that removes it will find it. A removal asks whether each
+ * item is wrong now, not whether the change that woke the processor still matters.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "app/run/passed_over.h"
 #include "process/effect/effect_internal.h"
 
 /* ---- conditions ---- */
 
-static struct term *term_of(struct run *r, enum term_kind kind, const struct term *first, const struct term *second)
-{
-	struct term *t = arena_new(r->arena, struct term);
-	const struct term **args = arena_array(r->arena, const struct term *, 2);
-
-	args[0] = first;
-	args[1] = second;
-	*t = (struct term){ .kind = kind, .args = args, .arg_count = second ? 2 : 1 };
-	return t;
-}
-
-static const struct term *path_of(struct run *r, const struct slice *name)
-{
-	struct term *t = arena_new(r->arena, struct term);
-
-	*t = (struct term){ .kind = TERM_PATH, .names = name, .name_count = 1 };
-	return t;
-}
-
-/* ttl <= now */
-static const struct term *term_expired(struct run *r)
-{
-	struct term *now = arena_new(r->arena, struct term);
-
-	*now = (struct term){ .kind = TERM_LITERAL, .value = value_make_i64(r->arena, r->now_ms / 1000) };
-	return term_of(r, TERM_LE, path_of(r, &r->design->ttl), now);
-}
-
-/* The target is not there, has expired, or `if` does not hold. */
-static const struct term *term_that_does_not(struct run *r, const struct entity *target, const struct requirement *q)
-{
-	const struct term *t = term_of(r, TERM_ABSENT, path_of(r, &r->design->key.hash[0].name), NULL);
-
-	if (target->may_expire)
-		t = term_of(r, TERM_OR, t, term_expired(r));
-	return q->if_ ? term_of(r, TERM_OR, t, term_of(r, TERM_NOT, q->if_, NULL)) : t;
-}
-
-static bool add_condition(struct run *r, struct dyn_write *w, const struct term *t)
+static bool to_test(struct run *r, const struct term *t, const struct test **out)
 {
 	struct row none;
 	struct scope s = { .run = r, .item = &none };
 	struct term_scope bound = scope_bind(&s);
-	const struct test *test;
 	struct error e = { 0 };
 	const char *why = NULL;
 
 	row_init(&none, r->arena, NULL);
-	if (!term_to_test(t, &bound, &test, &why, &e))
+	if (!term_to_test(t, &bound, out, &why, &e))
 		return why ? run_fail(r, PROBLEM_INTERNAL, "A condition cannot be asked of the database: %s", why)
 			   : scope_error(&s, &e);
-	w->also = test_join(r->arena, TEST_AND, w->also, test);
 	return !s.failed;
+}
+
+static bool add_condition(struct run *r, struct dyn_write *w, const struct term *t)
+{
+	const struct test *test;
+
+	if (!to_test(r, t, &test))
+		return false;
+	w->also = test_join(r->arena, TEST_AND, w->also, test);
+	return true;
+}
+
+/* The target does not exist, has expired, or `if` does not hold. */
+static bool add_that_does_not(struct run *r, struct dyn_write *w, const struct effect_reason *x)
+{
+	const struct term *if_ = x->requirement->if_;
+	const struct term not_ = { .kind = TERM_NOT, .args = &if_, .arg_count = 1 };
+	const struct test *fails = NULL;
+
+	w->also = test_attribute(r->arena, TEST_NOT_EXISTS, r->design->key.hash[0].name, VALUE_ABSENT);
+	if (x->entity->may_expire)
+		w->also = test_join(r->arena, TEST_OR, w->also, dyn_expired(r, r->design->ttl));
+	if (if_ && !to_test(r, &not_, &fails))
+		return false;
+	w->also = test_join(r->arena, TEST_OR, w->also, fails);
+	return true;
 }
 
 /* ---- reasons ---- */
@@ -131,8 +117,8 @@ static bool check_that_holds(struct effect *x, const struct effect_reason *t, si
 		w->key = t->key;
 		w->must_exist = true;
 		x->batch.asks[*at] = q;
-		if (t->entity->may_expire && !add_condition(r, w, term_of(r, TERM_NOT, term_expired(r), NULL)))
-			return false;
+		if (t->entity->may_expire)
+			w->also = dyn_not_expired(r, r->design->ttl);
 	}
 	/* Another requirement of the same item: both in one condition, and in the first one's words. */
 	return !q->if_ || add_condition(r, &x->batch.list[*at], q->if_);
@@ -233,7 +219,7 @@ static bool decide(struct run *r, const struct removal *m, const struct value *s
 			return true;
 		checks[0] = (struct dyn_write){ .kind = DYN_CHECK, .key = x->key };
 		*check_count = 1;
-		return add_condition(r, &checks[0], term_that_does_not(r, x->entity, x->requirement));
+		return add_that_does_not(r, &checks[0], x);
 	}
 	*check_count = *goes ? 0 : m->count;
 	return make_checks(r, m->reasons, *check_count, checks);

@@ -30,7 +30,7 @@ static void put_order(uint8_t out[ORDER_BYTES], struct slice sequence)
 }
 
 /* A ULID with the change's time and order; the rest from the change, the processor, the row and the attribute, under the
- * server's secret, so that nobody works it out from outside. */
+ * server's secret, so that clients cannot compute it. */
 static struct value effect_id(struct effect *x, const struct attribute *a)
 {
 	struct run *r = x->run;

@@ -64,7 +64,7 @@ static bool effect_prepare(struct effect *x)
 	int64_t was = effect_time_enter(x, r);
 	bool ok;
 
-	r->memo = NULL; /* what another change has seen */
+	r->memo = NULL; /* it belongs to another change */
 	r->witnesses = NULL;
 	row_from(&x->item, r->arena, c->entity, entity_full(r, c->entity, image));
 	x->old = value_present(c->old_image) ? entity_full(r, c->entity, c->old_image) : VALUE_ABSENT;
@@ -130,7 +130,7 @@ bool effect_wakes_prepared(struct effect *x, bool *out)
 	*out = false;
 	if (!effect_concerns(x->processor, x->change))
 		return true;
-	/* A document goes with its item, also when `when` no longer holds for it: an archived card that is deleted. */
+	/* A document goes with its item even if `when` no longer holds: an archived card that is deleted. */
 	if (x->processor->send_opensearch && x->change->events == ON_DELETED) {
 		*out = true;
 		return true;
@@ -139,7 +139,7 @@ bool effect_wakes_prepared(struct effect *x, bool *out)
 		return false;
 	if (!*out)
 		run_pass_over(x->caller, PASSED_OVER_WHEN, "%s", "");
-	/* Receivers know items by their keys: for them it is gone from there. */
+	/* Receivers know items by their keys: for them a moved item is deleted. */
 	if (!*out || x->change->events != ON_DELETED || x->processor->effect == EFFECT_SEND ||
 	    !keeper_can_move(x->caller, x->change->entity))
 		return true;

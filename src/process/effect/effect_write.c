@@ -1,4 +1,4 @@
-/* update, delete, count, remove all; and which of an effect's writes are one action each.
+/* update, delete, count, remove all; and which effects are a single action.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "app/entity/input.h"
 #include "app/run/passed_over.h"
@@ -7,14 +7,14 @@
 
 /* ---- how much there is to it ---- */
 
-/* Whether one action is all there is to writing an item of the entity. */
+/* Whether writing an item of the entity is a single action. */
 static bool effect_is_plain(const struct entity *e)
 {
 	return !e->companion_count && !e->count_count && !e->login.present && !e->delete_.then_count &&
 	       !entity_takes(e) && effect_can_check(e);
 }
 
-/* The same for removing one. Cascades are the keeper's as well, but right away is better. */
+/* The same for removing one. The keeper runs cascades too, but right away is better. */
 static bool effect_is_plain_to_remove(const struct entity *e)
 {
 	return !e->companion_count && !e->count_count && !e->login.present && !e->delete_.then_count;
@@ -62,7 +62,7 @@ bool effect_alter(struct effect *x, const struct entity *e, struct value key, co
 	return write_try(&w, alter_once, &out);
 }
 
-/* A null takes away, as in a request: the default is put back, or the attribute goes. It is stored where it is the default. */
+/* Null removes, as in a request: the attribute reverts to its default, or goes. Null is stored where it is the default. */
 static struct value given_value(const struct entity *e, const struct name *n, struct value v)
 {
 	const struct attribute *a = slots_attribute(e->slots, n);
@@ -143,13 +143,6 @@ static bool remove_target(struct effect *x, bool gathers)
 
 /* ---- count ---- */
 
-/* attribute_not_exists(ttl) OR ttl > now: what has expired does not count. */
-static const struct test *not_expired(struct run *r)
-{
-	return test_join(r->arena, TEST_OR, test_attribute(r->arena, TEST_NOT_EXISTS, r->design->ttl, VALUE_ABSENT),
-			 test_attribute(r->arena, TEST_GT, r->design->ttl, value_make_i64(r->arena, r->now_ms / 1000)));
-}
-
 static struct value_member *one_add(struct effect *x, struct dyn_write *w)
 {
 	struct value_member *m = arena_new(x->run->arena, struct value_member);
@@ -213,7 +206,7 @@ static bool count(struct effect *x)
 		w->key = key;
 		w->must_exist = true;
 		if (x->target->may_expire)
-			w->also = not_expired(r);
+			w->also = dyn_not_expired(r, r->design->ttl);
 		x->batch.args[at] = args;
 		m = one_add(x, w);
 	} else {
@@ -226,7 +219,7 @@ static bool count(struct effect *x)
 	return true;
 }
 
-/* What is to be counted on is made, with nothing counted yet, which may be done any number of times. */
+/* Creates the target with nothing counted yet, which may be repeated. */
 static bool make_target(struct effect *x, const struct value *args, bool *again)
 {
 	struct run *r = x->run;
@@ -250,7 +243,7 @@ static bool make_target(struct effect *x, const struct value *args, bool *again)
 
 /* ---- remove all ---- */
 
-/* For each row of a loop: everything at once, which may be done any number of times; the position is then the row's. */
+/* Removes all rows for one row of `each`, which may be repeated; then the position moves past that row. */
 static bool remove_rows(void *ctx, const struct row *row, bool *stop)
 {
 	struct effect *x = ctx;

@@ -9,7 +9,7 @@
 #include "base/map.h"
 #include "process/keeper/keeper_move.h"
 
-/* ---- what the design leaves to do ---- */
+/* ---- whether a design needs it ---- */
 
 static bool has_counters(const struct entity *e)
 {
@@ -27,7 +27,7 @@ static bool has_copies(const struct entity *e)
 	return false;
 }
 
-/* Whether the end of an item, when the database brings it about, is the end of more than the item. */
+/* Whether an item that the database removes leaves other things behind. */
 static bool has_traces(const struct entity *e)
 {
 	return e->companion_count || e->count_count || (e->login.present && e->login.secret_count);
@@ -36,7 +36,7 @@ static bool has_traces(const struct entity *e)
 bool keeper_is_needed(const struct design *d)
 {
 	if (d->stream != STREAM_NEW_AND_OLD)
-		return false; /* it would see nothing, or not enough: writers see to everything themselves */
+		return false; /* it would see too little: writers do all of it themselves */
 	for (size_t i = 0; i < d->entity_count; i++) {
 		const struct entity *e = &d->entities[i];
 
@@ -53,7 +53,7 @@ static bool differs(const struct change *c, struct slice name)
 	return !value_equal(value_get(c->old_image, name), value_get(c->new_image, name));
 }
 
-/* It stays at its key and is another one for those who name it. */
+/* It stays at its key, and its identity changes. */
 static bool is_renamed(const struct entity *e, const struct change *c)
 {
 	for (size_t i = 0; c->events == ON_UPDATED && i < e->param_count; i++)
@@ -76,7 +76,7 @@ static bool may_be_deletion(const struct entity *e, const struct change *c)
 /* Whether copies of the item may have to be found. */
 static bool may_be_copied(const struct design *d, const struct change *c, const struct attribute *copy)
 {
-	if (!copy->kept_by.n || !slice_equal(copy->copy_entity, c->entity->name) || !late_reads_index(d, copy->kept_by))
+	if (!copy->kept_by.n || copy->copy_of != c->entity || !late_reads_index(d, copy->kept_by))
 		return false;
 	return c->events != ON_UPDATED || copy->copy_if || differs(c, copy->copy_attribute) || is_renamed(c->entity, c);
 }
@@ -84,7 +84,7 @@ static bool may_be_copied(const struct design *d, const struct change *c, const 
 /* Whether an index finds what the item copies. */
 static bool finds_source(const struct design *d, const struct attribute *copy)
 {
-	const struct entity *source = copy->kept_by.n ? design_entity(d, copy->copy_entity) : NULL;
+	const struct entity *source = copy->kept_by.n ? copy->copy_of : NULL;
 
 	return source && late_reads_index(d, source->found_by);
 }
@@ -109,13 +109,64 @@ bool keeper_asks_index(const struct design *d, const struct change *c)
 
 /* ---- what is known of an entity ---- */
 
-/* of an entity, worked out when the first of its items comes */
 struct role {
 	const struct entity *entity;
 	bool *counters; /* by attribute: a counter with something that depends on it */
 	bool has_counters, has_copies;
-	struct name_list copied; /* attributes that others keep copies of */
+	struct name_list copied;      /* attributes that others keep copies of */
+	struct name_list copied_from; /* its own copies, and the attributes that lead to their sources */
 };
+
+struct keeper_roles {
+	struct role *list; /* by entity */
+};
+
+static void add_own_copies(struct arena *a, struct role *x)
+{
+	const struct entity *e = x->entity;
+
+	for (size_t i = 0; i < e->attribute_count; i++) {
+		const struct attribute *own = &e->attributes[i];
+
+		if (!own->kept_by.n)
+			continue;
+		x->has_copies = true;
+		names_add(a, &x->copied_from, own->name);
+		for (size_t n = 0; n < own->copy_arg_count; n++)
+			names_of_term(a, &x->copied_from, e, own->copy_args[n]);
+	}
+}
+
+static void add_copied(struct arena *a, const struct design *d, struct role *x)
+{
+	for (size_t i = 0; i < d->entity_count; i++)
+		for (size_t n = 0; n < d->entities[i].attribute_count; n++) {
+			const struct attribute *of = &d->entities[i].attributes[n];
+
+			if (of->kept_by.n && of->copy_of == x->entity)
+				names_of_copy(a, &x->copied, x->entity, of);
+		}
+}
+
+const struct keeper_roles *keeper_roles_new(struct arena *a, const struct design *d)
+{
+	struct keeper_roles *roles = arena_new(a, struct keeper_roles);
+
+	roles->list = arena_array(a, struct role, d->entity_count);
+	for (size_t k = 0; k < d->entity_count; k++) {
+		struct role *x = &roles->list[k];
+		const struct entity *e = x->entity = &d->entities[k];
+
+		x->counters = arena_array(a, bool, e->attribute_count);
+		for (size_t i = 0; i < e->attribute_count; i++) {
+			x->counters[i] = e->attributes[i].counter && keep_depends(e, e->attributes[i].name);
+			x->has_counters = x->has_counters || x->counters[i];
+		}
+		add_own_copies(a, x);
+		add_copied(a, d, x);
+	}
+	return roles;
+}
 
 /* ---- what is known of an item ---- */
 
@@ -132,33 +183,13 @@ struct keeper {
 	struct slice seen;   /* up to and with this change it has followed them all before: a replay; empty: none */
 	struct run *branch;  /* cleared from item to item */
 	struct run *sources; /* remembers what copies are compared with */
-	struct role *roles;  /* by entity */
-	struct map items;    /* key -> struct kept, in order */
+	const struct keeper_roles *roles;
+	struct map items; /* key -> struct kept, in order */
 };
 
-static struct role *role_of(struct keeper *k, const struct entity *e)
+static const struct role *role_of(const struct keeper *k, const struct entity *e)
 {
-	const struct design *d = k->run->design;
-	struct arena *a = k->run->arena;
-	struct role *x = &k->roles[e - d->entities];
-
-	if (x->entity)
-		return x;
-	x->entity = e;
-	x->counters = arena_array(a, bool, e->attribute_count);
-	for (size_t i = 0; i < e->attribute_count; i++) {
-		x->counters[i] = e->attributes[i].counter && keep_depends(e, e->attributes[i].name);
-		x->has_counters = x->has_counters || x->counters[i];
-	}
-	x->has_copies = has_copies(e);
-	for (size_t i = 0; i < d->entity_count; i++)
-		for (size_t n = 0; n < d->entities[i].attribute_count; n++) {
-			const struct attribute *of = &d->entities[i].attributes[n];
-
-			if (of->kept_by.n && of->copy_of == e)
-				names_of_copy(a, &x->copied, e, of);
-		}
-	return x;
+	return &k->roles->list[e - k->run->design->entities];
 }
 
 static struct kept *kept_of(struct keeper *k, const struct role *role, struct value key)
@@ -177,22 +208,11 @@ static struct kept *kept_of(struct keeper *k, const struct role *role, struct va
 
 /* ---- looking at a record ---- */
 
-/* Whether the copy, or what its source is found by, is new in this record. */
-static bool copies_anew(struct keeper *k, const struct entity *e, const struct change *c)
+/* Whether the record changes a copy, or the attributes that lead to its source. */
+static bool copies_anew(const struct role *role, const struct change *c)
 {
-	struct name_list names = { 0 };
-
-	for (size_t i = 0; i < e->attribute_count; i++) {
-		const struct attribute *a = &e->attributes[i];
-
-		if (!a->kept_by.n)
-			continue;
-		names_add(k->run->arena, &names, a->name);
-		for (size_t n = 0; n < a->copy_arg_count; n++)
-			names_of_term(k->run->arena, &names, e, a->copy_args[n]);
-	}
-	for (size_t i = 0; i < names.count; i++)
-		if (differs(c, names.list[i]))
+	for (size_t i = 0; i < role->copied_from.count; i++)
+		if (differs(c, role->copied_from.list[i]))
 			return true;
 	return false;
 }
@@ -215,7 +235,7 @@ static void look_at(struct keeper *k, const struct change *c)
 		return;
 	for (size_t i = 0; role->has_counters && c->events == ON_UPDATED && i < e->attribute_count; i++)
 		x->counted = x->counted || (role->counters[i] && differs(c, e->attributes[i].name));
-	x->copies = x->copies || (role->has_copies && (c->events == ON_CREATED || copies_anew(k, e, c)));
+	x->copies = x->copies || (role->has_copies && (c->events == ON_CREATED || copies_anew(role, c)));
 	/* Of a new item all of it differs: copies may have been there before it was, or before it moved here. */
 	for (size_t i = 0; i < role->copied.count; i++)
 		if (is_renamed(e, c) || differs(c, role->copied.list[i]))
@@ -224,7 +244,7 @@ static void look_at(struct keeper *k, const struct change *c)
 
 /* ---- doing it ---- */
 
-/* What can never succeed must not keep everything else from being done. */
+/* Work that can never succeed must not block the rest. */
 static bool told(struct keeper *k, const struct run *inside, bool ok, const struct entity *e, const char *what)
 {
 	enum problem_type t = inside->problem.type;
@@ -246,7 +266,7 @@ static bool finish(struct keeper *k, bool ok, const struct entity *e, const char
 	return ok;
 }
 
-/* Whether the record shows that derived attributes and keys are what they should be: whoever moved the counter has seen to it. */
+/* Whether the record shows correct derived attributes and keys: the writer that moved the counter has updated them. */
 static bool is_in_order(struct run *r, const struct entity *e, struct value stored)
 {
 	struct value full = entity_full(r, e, stored);
@@ -276,7 +296,7 @@ static bool keep_sources(struct keeper *k, const struct kept *x)
 
 	for (size_t i = 0; i < x->changed.count; i++) {
 		struct slice name = x->changed.list[i];
-		/* Anything else than what it is. */
+		/* Any other value will do. */
 		struct value other =
 			value_present(value_get(full, name)) ? VALUE_ABSENT : value_make_null(k->branch->arena);
 
@@ -286,7 +306,7 @@ static bool keep_sources(struct keeper *k, const struct kept *x)
 	return finish(k, ok, x->role->entity, "copies");
 }
 
-/* Whether the copy is that of a source which has changed before the item could be seen. */
+/* Whether the copy is stale: its source changed before the item was visible. */
 static bool compare(struct keeper *k, const struct kept *x, const struct attribute *a, bool *differs_)
 {
 	struct run *r = k->sources;
@@ -330,7 +350,7 @@ static bool keep_own_copies(struct keeper *k, const struct kept *x)
 	return true;
 }
 
-/* Copies of what is gone: after what goes with it, so that nothing is written that is about to be removed. */
+/* Copies of an item that is gone; after its cascade, so that nothing is written that is about to be removed. */
 static bool keep_left(struct keeper *k, const struct change *c)
 {
 	const struct entity *e = c->entity;
@@ -353,8 +373,8 @@ static bool keep_one(struct keeper *k, const struct kept *x)
 	return !x->copies || keep_own_copies(k, x);
 }
 
-/* Whether the record is that of a soft deletion: what `delete` sets is as it says, and was not before. What it says must not
- * depend on the item; a time, say, is new. */
+/* Whether the record is a soft deletion: the attributes that `delete` sets have its values now, and had not before. Values
+ * that depend on the item, such as a time, only have to be new. */
 static bool is_soft_deletion(struct keeper *k, const struct change *c)
 {
 	const struct delete_rule *d = &c->entity->delete_;
@@ -374,7 +394,7 @@ static bool is_soft_deletion(struct keeper *k, const struct change *c)
 	return is_new;
 }
 
-/* What the deletion has set, as the record has it. */
+/* The attributes that the deletion has set, from the record. */
 static struct fields set_by_deletion(struct keeper *k, const struct change *c)
 {
 	const struct delete_rule *d = &c->entity->delete_;
@@ -386,7 +406,7 @@ static struct fields set_by_deletion(struct keeper *k, const struct change *c)
 	return f;
 }
 
-/* What has gone with an item does not go again: what hangs on its name now has come since. */
+/* A cascade seen before does not run again: items under that name now are newer. */
 static bool is_seen_again(const struct keeper *k, const struct change *c)
 {
 	return sequence_compare(c->sequence, k->seen) <= 0;
@@ -406,7 +426,7 @@ static bool finish_soft_deletion(struct keeper *k, const struct change *c)
 	return !marked || deleting_finish(k->branch, c->entity, old, &still);
 }
 
-/* A marker says that it was a deletion; without one the item may have moved, or be back. */
+/* A marker proves a deletion; without one the item may have moved, or be back. */
 static bool finish_deletion(struct keeper *k, const struct change *c)
 {
 	struct value gone = entity_full(k->branch, c->entity, c->old_image);
@@ -435,11 +455,11 @@ static bool follow_deletion(struct keeper *k, const struct change *c)
 		      "what goes with the end");
 }
 
-bool keeper_follow(struct run *r, const struct change *list, size_t n, struct slice seen)
+bool keeper_follow(struct run *r, const struct keeper_roles *roles, const struct change *list, size_t n,
+		   struct slice seen)
 {
-	struct keeper k = { .run = r, .seen = seen, .branch = branch_new(r), .sources = branch_new(r) };
+	struct keeper k = { .run = r, .roles = roles, .seen = seen, .branch = branch_new(r), .sources = branch_new(r) };
 
-	k.roles = arena_array(r->arena, struct role, r->design->entity_count);
 	k.branch->depth = k.sources->depth = r->depth;
 	map_init(&k.items, r->arena);
 	for (size_t i = 0; i < n; i++)

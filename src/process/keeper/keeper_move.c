@@ -10,8 +10,8 @@ static bool is_settled(const struct entity *e, struct slice name)
 {
 	const struct attribute *a = entity_attribute(e, name);
 
-	/* What follows from others is settled when those are: they are in the list, too. Nobody changes the time of creation, nor
-	 * who created it. */
+	/* A derived attribute is settled when its sources are: they are in the list too. The time of creation and the creator
+	 * never change. */
 	return !a || a->fixed || a->now || a->the_caller || a->derived || a->after.n;
 }
 

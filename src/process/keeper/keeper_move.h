@@ -1,20 +1,19 @@
-/* What became of an item that is no longer under its key. For the keeper and for effects that ask the same.
+/* What became of an item that is no longer at its key: for the keeper and for effects.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef THORPE_PROCESS_KEEPER_KEEPER_MOVE_H
 #define THORPE_PROCESS_KEEPER_KEEPER_MOVE_H
 
 #include "process/keeper/keeper.h"
 
-/* An item whose key is made from something that can change moves: the stream then has a removal here and a new item there.
- * DynamoDB's records do not say that the two belong together, and they may be in different shards; so one looks whether
- * the item lives on.
+/* An item whose key depends on changeable attributes can move: the stream then has a removal here and a new item there.
+ * DynamoDB's records do not connect the two, and they may be in different shards. So the keeper searches for the item:
  *
- *   it cannot move (all that its key is made from is fixed), or its time was up     gone
- *   it is at its old key again                                                      back: what hangs on it may be the new one's
+ *   it cannot move (its key depends on fixed attributes only), or it has expired    gone
+ *   it is at its old key again                                                      back: its children may be the new one's
  *   it has an id (fixed, and says id or unique), and a pattern whose parameters
  *   are fixed, or its address with `found by`, finds it elsewhere                   moved
  *   such a pattern does not find it                                                 gone
- *   there is no id, or no such pattern                                              unknown: nothing is removed after it
+ *   it has no id, or there is no such pattern                                       unknown: nothing is removed after it
  */
 enum keeper_fate { KEEPER_GONE, KEEPER_BACK, KEEPER_MOVED, KEEPER_UNKNOWN };
 bool keeper_fate(struct run *r, const struct change *c, enum keeper_fate *out) MUST_CHECK;

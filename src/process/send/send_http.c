@@ -104,7 +104,7 @@ static bool add_header(struct curl_slist **list, const char *header)
 
 static struct curl_slist *header_list(struct arena *a, const struct slice *headers, size_t n)
 {
-	const char **texts = arena_array(a, const char *, n); /* first, for nobody would free the list after a longjmp */
+	const char **texts = arena_array(a, const char *, n); /* first: a longjmp would leak the list */
 	struct curl_slist *list = NULL;
 	bool ok;
 

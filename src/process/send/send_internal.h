@@ -13,12 +13,12 @@ struct sender {
 	struct arena arena; /* of what lives as long as the sender */
 	struct send_http *http;
 	struct slice secret;       /* webhook */
-	struct slice processor_id; /* webhook: what makes an id of one processor unlike that of another */
-	bool names_index;          /* OpenSearch: the address has none, so every action says it */
+	struct slice processor_id; /* webhook: distinguishes the ids of two processors */
+	bool names_index;          /* OpenSearch: the address names no index, so every action does */
 	int64_t retry_after;
 };
 
-/* An image as plain JSON, without what is hidden or private; null when there is none. */
+/* An image as plain JSON, without hidden and private attributes; null when there is none. */
 void send_put_item(struct run *r, const struct entity *e, struct value stored, struct buf *b);
 
 /* send_webhook.c */
@@ -26,7 +26,7 @@ void webhook_init(struct sender *s);
 void webhook_send(struct sender *s, struct run *r, const struct change *c, enum send_end *end, struct slice *why);
 
 /* send_bulk.c */
-/* The address of _bulk for the one in the design; NULL: it is none. */
+/* The address of _bulk for the design's address; NULL: a bad one. */
 const char *bulk_address(struct arena *a, struct slice url, bool *names_index);
 size_t bulk_send(struct sender *s, struct run *r, const struct change *const *list, size_t n, enum send_end *ends,
 		 struct slice *why);

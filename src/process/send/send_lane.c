@@ -1,4 +1,4 @@
-/* A lane: reads its shard from its position on, has what is in it delivered, and remembers how far it came.
+/* A lane: reads its shard from its position on, delivers the changes, and saves the position.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "process/send/send_lane.h"
 #include <stdio.h>
@@ -27,7 +27,7 @@ static struct position position_of(const struct lane *l, const struct spot *at, 
 	};
 }
 
-/* What was read is read again, from the position on. */
+/* Drops the page: it will be read again from the position on. */
 static void forget_page(struct lane *l)
 {
 	l->page = (struct change_page){ 0 };
@@ -53,7 +53,7 @@ static bool load(struct lane *l, struct run *r)
 	return true;
 }
 
-/* False: someone else has moved it, or the database is in trouble. */
+/* False: another server has moved it, or the database failed. */
 static bool write_position(struct lane *l, struct run *r)
 {
 	struct position was = position_of(l, &l->saved, l->saved_since), now = position_of(l, &l->done, l->since);
@@ -95,15 +95,14 @@ struct step {
 	const uint64_t *news; /* that would cut the wait short */
 };
 
-/* The database could not be asked, or what it said makes no sense. */
+/* The database did not answer, or answered nonsense. */
 static struct step trouble(struct lane *l, struct run *r)
 {
 	if (r->problem.type == PROBLEM_CONFLICT) {
-		log_warn("processor %.*s: another server is sending %s, too", SLICE_ARG(l->runner->p->name),
-			 l->tail.shard);
+		log_warn("processor %.*s: another server sends %s too", SLICE_ARG(l->runner->p->name), l->tail.shard);
 		return (struct step){ .wait_ms = RIVAL_MS };
 	}
-	if (r->problem.type == PROBLEM_NOT_FOUND) /* the shard is gone; the runner sees what is there instead */
+	if (r->problem.type == PROBLEM_NOT_FOUND) /* the shard is gone; the runner lists the shards again */
 		return (struct step){ .end = true };
 	log_warn("processor %.*s: %.*s", SLICE_ARG(l->runner->p->name), SLICE_ARG(r->problem.detail));
 	return (struct step){ .wait_ms = TROUBLE_MS };
@@ -129,10 +128,10 @@ static void note_trimmed(struct lane *l, struct run *r)
 {
 	bool missed = tail_has_missed(&l->done, l->current_ms, r->now_ms);
 
-	l->current_ms = r->now_ms; /* told once */
+	l->current_ms = r->now_ms; /* reported once */
 	if (!missed)
 		return;
-	atomic_fetch_add(&l->runner->lost, 1);
+	atomic_fetch_add(&l->runner->ledger->lost, 1);
 	log_warn("processor %.*s: the stream may have forgotten changes of %s that were not sent yet",
 		 SLICE_ARG(l->runner->p->name), l->tail.shard);
 }
@@ -223,13 +222,13 @@ static void save_last(struct lane *l)
 	ARENA_TRY(&l->arena, {
 		r = lane_run(l->runner, l->backend, &l->arena);
 		if (!save(l, &r))
-			log_warn("processor %.*s: what has been sent last will be sent again: %.*s",
+			log_warn("processor %.*s: the last changes will be sent again: %.*s",
 				 SLICE_ARG(l->runner->p->name), SLICE_ARG(r.problem.detail));
 	}, {});
 	arena_clear(&l->arena);
 }
 
-/* Shards that were made from this one may be another server's. */
+/* Another server may own the children of this shard. */
 static void tell_end(struct lane *l)
 {
 	volatile bool told = false;
@@ -241,7 +240,7 @@ static void tell_end(struct lane *l)
 	}, {});
 	arena_clear(&l->arena);
 	if (!told)
-		atomic_store(&l->seat.ended, false); /* it is made anew, and says so again */
+		atomic_store(&l->seat.ended, false); /* the next lane says so again */
 }
 
 static void *run_lane(void *ctx)

@@ -8,29 +8,23 @@
 #include "process/tail/shards.h"
 #include "process/tail/tail.h"
 
-#define LANE_SINCE_MOST 32
-
 struct send_runner {
 	struct app *app;
 	struct database *database;
 	const struct processor *p;
 	struct leases *leases; /* NULL: no other server is at the table */
-	int64_t second_ms;     /* SEND_RETRY_ENV */
+	struct ledger *ledger;
+	int64_t second_ms; /* SEND_RETRY_ENV */
 	pthread_t thread;
 	bool started;
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
-	uint64_t news;     /* under the lock: counts wakes */
-	uint64_t told;     /* under the lock: counts send_runner_pause() */
-	char problem[256]; /* under the lock, as the next: of send_status */
-	int64_t problem_ms;
+	uint64_t news;        /* under the lock: counts wakes */
+	uint64_t told;        /* under the lock: counts send_runner_pause() */
 	struct seats lanes;   /* changed by the runner's own thread only */
 	atomic_bool stopping; /* the threads end */
-	atomic_bool leaving;  /* the lanes end, because a replay is being taken up */
+	atomic_bool leaving;  /* the lanes end, because a replay begins */
 	atomic_bool paused;
-	_Atomic uint64_t done, retries, parked, lost;
-	struct passed_over passed_over; /* under the lock, as the next */
-	int64_t passed_ms;
 };
 
 struct lane {
@@ -41,18 +35,18 @@ struct lane {
 	_Atomic int64_t oldest_ms; /* when the oldest change that waits was made; 0: none does */
 	/* the thread's own */
 	struct tail tail;
-	struct tail_cursor cursor; /* behind the page */
+	struct tail_cursor cursor; /* after the page */
 	struct arena page_arena;
-	struct change_page page; /* what was read and is not all done */
+	struct change_page page; /* read, and not all done */
 	struct backend *backend;
 	struct sender *sender;
 	struct arena arena;      /* of a step */
 	struct arena try_arena;  /* of a request */
 	struct spot done, saved; /* up to and with; what is in the table */
-	char since[LANE_SINCE_MOST],
-		saved_since[LANE_SINCE_MOST]; /* its progress, of a replay: what is older is passed over */
-	bool loaded, stored;                  /* the position has been read; there is one */
-	bool sent;                            /* since the position was saved */
+	char since[CHECKPOINT_SINCE_ROOM],
+		saved_since[CHECKPOINT_SINCE_ROOM]; /* progress of a replay: older changes are skipped */
+	bool loaded, stored;                        /* the position has been read; there is one */
+	bool sent;                                  /* since the position was saved */
 	int64_t saved_us;
 	int64_t current_ms;             /* the clock when it was last known to have missed nothing */
 	struct passed_over passed_over; /* of a page */
@@ -69,25 +63,15 @@ void lane_free(struct lane *l); /* waits for its thread */
 bool runner_leaves(struct send_runner *s);     /* stopping or leaving */
 bool runner_interrupts(struct send_runner *s); /* or paused */
 uint64_t runner_news(struct send_runner *s);
-/* Until the time is over, the runner leaves, or is paused or resumed; or, unless `news` is NULL, until there is more than
- * that. */
+/* Waits until the time is over, or the runner leaves, is paused or resumed; or, unless `news` is NULL, until there is more
+ * news than that. */
 void runner_wait(struct send_runner *s, int64_t ms, const uint64_t *news);
 
-/* Remembers what went wrong, for those who look. */
-void runner_problem(struct send_runner *s, struct slice detail);
-/* Adds what was passed over. */
-void runner_passed_over(struct send_runner *s, const struct passed_over *what);
-
-/* ---- a run of one's own ---- */
 struct run lane_run(struct send_runner *s, struct backend *b, struct arena *a);
 
 /* ---- delivering (send_lane_deliver.c) ---- */
-/* All of lane->page that concern it and are not done, in order, moving lane->done along. False: interrupted; go on from there
- * another time. */
+/* Sends the changes of lane->page that concern the processor and are not done, in order, moving lane->done along. False:
+ * interrupted; a later call continues. */
 bool lane_deliver(struct lane *l, struct run *r) MUST_CHECK;
-
-/* The progress of a position from which a replay begins, and back; 0: it is none. */
-#define LANE_SINCE "since "
-int64_t lane_since(struct slice progress);
 
 #endif

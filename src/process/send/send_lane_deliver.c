@@ -61,8 +61,8 @@ static bool park(struct lane *l, struct run *r, const struct change *c, struct s
 		if (!wait_for(l, send_backoff(asked, 0)))
 			return false;
 	}
-	atomic_fetch_add(&l->runner->parked, 1);
-	runner_problem(l->runner, why);
+	atomic_fetch_add(&l->runner->ledger->parked, 1);
+	ledger_problem(l->runner->ledger, why, app_now_ms(l->runner->app));
 	log_warn("processor %.*s: change %.*s is parked: %.*s (tries: %d)", SLICE_ARG(p.processor),
 		 SLICE_ARG(c->sequence), SLICE_ARG(why), tries);
 	return true;
@@ -115,7 +115,7 @@ static bool sort_out(struct delivery *d, size_t sent)
 		const struct change *c = d->list[i];
 
 		if (i < sent && d->ends[i] == SEND_TAKEN) {
-			atomic_fetch_add(&s->done, 1);
+			atomic_fetch_add(&s->ledger->done, 1);
 		} else if (i < sent && (d->ends[i] == SEND_REFUSED || d->tries >= tries_for(d, c))) {
 			if (!park(d->lane, d->run, c, d->why[i], d->tries))
 				return false;
@@ -151,8 +151,8 @@ static bool deliver_all(struct delivery *d)
 			d->tries = 0;
 			continue;
 		}
-		atomic_fetch_add(&s->retries, 1);
-		runner_problem(s, d->why[0]);
+		atomic_fetch_add(&s->ledger->retries, 1);
+		ledger_problem(s->ledger, d->why[0], app_now_ms(s->app));
 		if (d->tries == 1)
 			log_warn("processor %.*s: trying again: %.*s", SLICE_ARG(s->p->name), SLICE_ARG(d->why[0]));
 		if (!wait_for(d->lane, send_backoff(d->tries, sender_retry_after(d->lane->sender))))
@@ -200,7 +200,7 @@ static bool is_passed_over(struct lane *l, const struct change *c)
 {
 	if (!l->since[0])
 		return false;
-	if (c->created_ms < lane_since(slice_str(l->since)))
+	if (c->created_ms < checkpoint_since_ms(slice_str(l->since)))
 		return true;
 	l->since[0] = 0;
 	return false;
@@ -242,6 +242,6 @@ bool lane_deliver(struct lane *l, struct run *r)
 	r->passed_over = &l->passed_over;
 	ok = deliver_page(l, r);
 	r->passed_over = NULL;
-	runner_passed_over(l->runner, &l->passed_over);
+	ledger_pass_over(l->runner->ledger, &l->passed_over, app_now_ms(l->runner->app));
 	return ok;
 }

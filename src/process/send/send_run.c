@@ -1,9 +1,9 @@
 /* Looks after a `send` processor: pauses, replays, starts a lane for each shard.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <stdlib.h>
-#include <time.h>
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "base/cond.h"
 #include "base/log.h"
 #include "process/send/send_lane.h"
 
@@ -40,28 +40,14 @@ uint64_t runner_news(struct send_runner *s)
 	return news;
 }
 
-static struct timespec after_ms(int64_t ms)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	t.tv_sec += ms / 1000;
-	t.tv_nsec += (ms % 1000) * 1000000;
-	if (t.tv_nsec >= 1000000000) {
-		t.tv_nsec -= 1000000000;
-		t.tv_sec++;
-	}
-	return t;
-}
-
 void runner_wait(struct send_runner *s, int64_t ms, const uint64_t *news)
 {
-	struct timespec until = after_ms(ms);
+	int64_t until = clock_monotonic_us() + ms * 1000;
 	bool paused = atomic_load(&s->paused);
 
 	pthread_mutex_lock(&s->lock);
 	while (!runner_leaves(s) && atomic_load(&s->paused) == paused && !(news && s->news != *news))
-		if (pthread_cond_timedwait(&s->changed, &s->lock, &until))
+		if (!cond_wait_until(&s->changed, &s->lock, until))
 			break;
 	pthread_mutex_unlock(&s->lock);
 }
@@ -93,7 +79,7 @@ static uint64_t times_told(struct send_runner *s)
 	return told;
 }
 
-/* As the table has it, unless somebody has said so since it was read. */
+/* As the table has it, unless an operator has said otherwise since it was read. */
 static void follow_switch(struct send_runner *s, bool paused, uint64_t told)
 {
 	pthread_mutex_lock(&s->lock);
@@ -112,41 +98,13 @@ void send_runner_wake(struct send_runner *s)
 	pthread_mutex_unlock(&s->lock);
 }
 
-void runner_problem(struct send_runner *s, struct slice detail)
-{
-	size_t n = detail.n < sizeof(s->problem) ? detail.n : sizeof(s->problem) - 1;
-
-	while (n && n < detail.n && ((uint8_t)detail.p[n] & 0xc0) == 0x80)
-		n--;
-	pthread_mutex_lock(&s->lock);
-	if (n)
-		memcpy(s->problem, detail.p, n);
-	s->problem[n] = 0;
-	s->problem_ms = clock_now_ms(&clock_system);
-	pthread_mutex_unlock(&s->lock);
-}
-
-void runner_passed_over(struct send_runner *s, const struct passed_over *what)
-{
-	pthread_mutex_lock(&s->lock);
-	for (size_t i = 0; i < PASSED_OVER_REASONS; i++)
-		s->passed_over.count[i] += what->count[i];
-	if (what->last[0]) {
-		memcpy(s->passed_over.last, what->last, sizeof(s->passed_over.last));
-		s->passed_ms = clock_now_ms(&clock_system);
-	}
-	pthread_mutex_unlock(&s->lock);
-	if (what->last[0]) /* once a page */
-		log_warn("processor %.*s: passed over: %s", SLICE_ARG(s->p->name), what->last);
-}
-
 /* ---- lanes ---- */
 
 struct run lane_run(struct send_runner *s, struct backend *b, struct arena *a)
 {
 	struct run r = { .app = s->app };
 
-	/* Nobody is logged in: what goes out is what anybody may see of an item. */
+	/* Without a caller: only what everyone may see of an item goes out. */
 	r.design = app_design(s->app);
 	r.backend = b;
 	r.arena = a;
@@ -203,18 +161,6 @@ static bool look_at_shards(struct send_runner *s, struct run *r)
 
 /* ---- switches ---- */
 
-int64_t lane_since(struct slice progress)
-{
-	char text[LANE_SINCE_MOST];
-	size_t n = sizeof(LANE_SINCE) - 1;
-
-	if (!slice_starts(progress, SLICE(LANE_SINCE)) || progress.n >= sizeof(text))
-		return 0;
-	memcpy(text, progress.p, progress.n);
-	text[progress.n] = 0;
-	return strtoll(text + n, NULL, 10);
-}
-
 static bool go_back(struct send_runner *s, struct run *r, struct slice shard, struct slice since)
 {
 	struct position was, now = { .processor = s->p->name, .shard = shard, .progress = since };
@@ -233,7 +179,7 @@ static bool replay(struct send_runner *s, struct run *r, struct processor_switch
 	set(s, &s->leaving, true);
 	seats_clear(&s->lanes);
 	set(s, &s->leaving, false);
-	since = arena_printf(r->arena, LANE_SINCE "%lld", (long long)w->replay_from_ms);
+	since = checkpoint_since(r->arena, w->replay_from_ms);
 	for (size_t i = 0; i < list.count; i++)
 		if (!go_back(s, r, list.list[i].id, since))
 			return false;
@@ -312,10 +258,10 @@ static int64_t second_ms(void)
 	return ms > 0 && ms < 1000 ? ms : 1000;
 }
 
-struct send_runner *send_runner_new(struct app *app, const struct processor *p, struct leases *leases)
+struct send_runner *send_runner_new(struct app *app, const struct processor *p, struct leases *leases,
+				    struct ledger *ledger)
 {
 	struct send_runner *s = mem_zalloc(sizeof(*s));
-	pthread_condattr_t attr;
 
 	if (!s)
 		return NULL;
@@ -323,6 +269,7 @@ struct send_runner *send_runner_new(struct app *app, const struct processor *p, 
 	s->database = app_database(app);
 	s->p = p;
 	s->leases = leases;
+	s->ledger = ledger;
 	s->second_ms = second_ms();
 	s->lanes = (struct seats){ .lock = &s->lock,
 				   .ctx = s,
@@ -331,10 +278,7 @@ struct send_runner *send_runner_new(struct app *app, const struct processor *p, 
 				   .is_ours = is_ours,
 				   .has_ended_elsewhere = has_ended_elsewhere };
 	pthread_mutex_init(&s->lock, NULL);
-	pthread_condattr_init(&attr);
-	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-	pthread_cond_init(&s->changed, &attr);
-	pthread_condattr_destroy(&attr);
+	cond_init(&s->changed);
 	return s;
 }
 
@@ -363,27 +307,22 @@ void send_runner_free(struct send_runner *s)
 	mem_free(s);
 }
 
-void send_runner_status(struct send_runner *s, struct send_status *out)
+int64_t send_runner_lag_ms(struct send_runner *s)
 {
-	int64_t now = clock_now_ms(&clock_system);
+	int64_t now = clock_now_ms(&clock_system), lag = 0;
 
-	*out = (struct send_status){
-		.done = atomic_load(&s->done),
-		.retries = atomic_load(&s->retries),
-		.parked = atomic_load(&s->parked),
-		.lost = atomic_load(&s->lost),
-		.paused = atomic_load(&s->paused),
-	};
 	pthread_mutex_lock(&s->lock);
-	memcpy(out->problem, s->problem, sizeof(out->problem));
-	out->problem_ms = s->problem_ms;
-	out->passed_over = s->passed_over;
-	out->passed_ms = s->passed_ms;
 	for (struct seat *x = s->lanes.first; x; x = x->next) {
 		int64_t oldest = atomic_load(&((struct lane *)x)->oldest_ms);
 
-		if (oldest && now - oldest > out->lag_ms)
-			out->lag_ms = now - oldest;
+		if (oldest && now - oldest > lag)
+			lag = now - oldest;
 	}
 	pthread_mutex_unlock(&s->lock);
+	return lag;
+}
+
+bool send_runner_is_paused(struct send_runner *s)
+{
+	return atomic_load(&s->paused);
 }

@@ -23,17 +23,6 @@ void webhook_init(struct sender *s)
 	s->processor_id = buf_slice(&b);
 }
 
-static const char *event_name(int event)
-{
-	return event == ON_CREATED ? "created" : event == ON_UPDATED ? "updated" : "deleted";
-}
-
-static void put_text(struct buf *b, const char *name, struct slice text)
-{
-	buf_printf(b, "%s\"%s\":", b->n > 1 ? "," : "", name);
-	json_string(b, text);
-}
-
 static struct slice id_of(struct sender *s, struct arena *a, const struct change *c)
 {
 	return arena_printf(a, "%.*s.%.*s", SLICE_ARG(c->sequence), SLICE_ARG(s->processor_id));
@@ -43,22 +32,22 @@ static void webhook_body(struct sender *s, struct run *r, const struct change *c
 {
 	char time[TIME_TEXT_MAX];
 
-	buf_byte(b, '{');
-	put_text(b, "id", id_of(s, r->arena, c));
-	put_text(b, "design", r->design->name);
-	put_text(b, "processor", s->p->name);
-	put_text(b, "event", slice_str(event_name(c->events)));
+	json_open(b, '{');
+	json_member_string(b, "id", id_of(s, r->arena, c));
+	json_member_string(b, "design", r->design->name);
+	json_member_string(b, "processor", s->p->name);
+	json_member_word(b, "event", event_word(c->events));
 	if (c->by_ttl)
-		buf_lit(b, ",\"expired\":true");
-	put_text(b, "entity", c->entity->name);
-	put_text(b, "time", time_format(c->created_ms, time));
-	buf_lit(b, ",\"key\":");
+		json_member_bool(b, "expired", true);
+	json_member_string(b, "entity", c->entity->name);
+	json_member_string(b, "time", time_format(c->created_ms, time));
+	json_name(b, "key");
 	output_value(b, c->key);
-	buf_lit(b, ",\"old\":");
+	json_name(b, "old");
 	send_put_item(r, c->entity, c->old_image, b);
-	buf_lit(b, ",\"new\":");
+	json_name(b, "new");
 	send_put_item(r, c->entity, c->new_image, b);
-	buf_byte(b, '}');
+	json_close(b, '}');
 }
 
 /* "v1=…" of the body at that time (seconds). */

@@ -5,7 +5,7 @@
 #include "app/write/hold.h"
 #include "app/run/passed_over.h"
 
-/* An item that was held, or let go (app/write/hold.h): nothing has happened to it. Then it is nobody's. */
+/* Whether the item was only held, or released (app/write/hold.h): then the change concerns no processor. */
 static bool is_only_held(struct run *r, struct change *c)
 {
 	struct value old = hold_hidden(r->arena, c->old_image), now = hold_hidden(r->arena, c->new_image);
@@ -28,6 +28,27 @@ static void find_entity(struct run *r, struct change *c)
 	c->entity = entity_of(r, image);
 	if (c->entity && entity_fits(r, c->entity, image, &c->unfit))
 		c->unfit = SLICE("");
+}
+
+static const struct {
+	int event;
+	const char *word;
+} words[] = { { ON_CREATED, "created" }, { ON_UPDATED, "updated" }, { ON_DELETED, "deleted" } };
+
+const char *event_word(int event)
+{
+	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
+		if (words[i].event == event)
+			return words[i].word;
+	return "updated";
+}
+
+int event_named(struct slice word)
+{
+	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
+		if (slice_is(word, words[i].word))
+			return words[i].event;
+	return ON_UPDATED;
 }
 
 bool change_is_passed_over(struct run *r, const struct change *c)

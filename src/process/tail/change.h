@@ -15,19 +15,23 @@ struct change {
 	struct value key;                  /* of the table */
 	struct value old_image, new_image; /* stored; absent where there is none */
 	const struct reply_record *record; /* as the stream gave it: images with whatever a design does not see */
-	const struct entity *entity;       /* of the new image, else of the old one; NULL: a companion, a stranger */
-	struct slice unfit; /* why that image does not fit the entity (entity_fits()); empty: it does. Nothing follows from
-				       * such a change: stations report it (change_is_passed_over()) and go on */
+	const struct entity *entity;       /* of the new image, else of the old one; NULL: no entity's */
+	struct slice unfit; /* why that image does not fit the entity (entity_fits()); empty: it fits. Such a change has no
+			     * effect: stations report it (change_is_passed_over()) and go on */
 };
 
-/* The change of an item that does not fit its design: counts it in the run, as a station must that it concerns. */
+/* "created", "updated", "deleted", and back; other words are ON_UPDATED. */
+const char *event_word(int event);
+int event_named(struct slice word);
+
+/* Whether the item does not fit its design; then it is counted in the run. */
 bool change_is_passed_over(struct run *r, const struct change *c);
 
 struct change_page {
 	struct change *list;
 	size_t count;
-	struct slice iterator; /* to go on; empty: the shard has ended */
-	bool trimmed;          /* what was asked for is older than the stream keeps, and there is nothing else in it */
+	struct slice iterator; /* continues; empty: the shard has ended */
+	bool trimmed;          /* the stream has forgotten the position; the page is empty */
 };
 
 /* Records as changes of the design: fills the list and the count. False: run->problem. */

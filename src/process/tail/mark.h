@@ -1,12 +1,12 @@
-/* Where in a whole stream: a spot in each of its shards. Its text is what a watcher of a live list keeps, and brings back to
- * this server or another.
+/* A position in a whole stream: a spot in each of its shards. A watcher of a live list keeps its text, and brings it back
+ * to this server or another.
  *
- * Text: one part a shard, joined by dots. A part is eight hexadecimal digits (a hash of the shard's id), and then
- *     -<sequence>   everything up to and with it has been seen
- *     ~<ms>         read from its end on since then, and nothing has come (a stream does not say where its end is)
- *     _             nothing of it has been seen
+ * Text: one part per shard, joined by dots. A part is eight hexadecimal digits (a hash of the shard's id), and then
+ *     -<sequence>   seen up to and including it
+ *     ~<ms>         read from its end on since then, without a change (a stream does not say where its end is)
+ *     _             nothing seen
  *
- * Shards that are not in it: those made from one that is have not been seen; those that one in it was made from have been.
+ * Of shards that are not in it, children of one that is have not been seen, and parents of one that is have been.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef THORPE_PROCESS_TAIL_MARK_H
 #define THORPE_PROCESS_TAIL_MARK_H
@@ -14,7 +14,7 @@
 #include "base/error.h"
 #include "process/tail/spot.h"
 
-#define MARK_MOST      32 /* shards; of a stream with more there is no text */
+#define MARK_MOST      32 /* shards; a stream with more has no text */
 #define MARK_TEXT_ROOM (MARK_MOST * (SPOT_ROOM + 10) + 1)
 
 enum mark_kind { MARK_AFTER, MARK_SINCE, MARK_START };
@@ -30,9 +30,9 @@ struct mark {
 	bool is_full; /* there are more */
 };
 
-struct mark_part *mark_add(struct mark *m, struct slice shard);              /* MARK_START; NULL: it is full now */
+struct mark_part *mark_add(struct mark *m, struct slice shard);              /* as MARK_START; NULL: it is full now */
 const struct mark_part *mark_find(const struct mark *m, struct slice shard); /* NULL: not in it */
-/* Gives the text's length; 0: there is none. */
+/* Returns the text's length; 0: there is none. */
 size_t mark_text(const struct mark *m, char text[MARK_TEXT_ROOM]);
 bool mark_parse(struct slice text, struct mark *out) MUST_CHECK;
 

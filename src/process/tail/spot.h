@@ -1,9 +1,10 @@
-/* Where in a shard: everything up to and with one sequence number has been done.
+/* A position in a shard: everything up to and including one sequence number has been done.
  *
- * The one form in which the three consumers of a stream (tail.h) keep a position in memory. In the table of the checkpoints it is
- * the same text; where several shards are one position, mark.h has it.
+ * All consumers of a stream (tail.h) keep a position in memory in this form. The table of the checkpoints has the same
+ * text; mark.h is a position in several shards.
  *
- * Invariant: the text is a sequence number as the stream gave it (change_read() refuses longer ones), or empty: before the oldest.
+ * Invariant: the text is a sequence number as the stream gave it (change_read() refuses longer ones), or empty: before the
+ * oldest.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef THORPE_PROCESS_TAIL_SPOT_H
 #define THORPE_PROCESS_TAIL_SPOT_H
@@ -26,11 +27,11 @@ static inline bool spot_is_empty(const struct spot *p)
 	return !p->text[0];
 }
 
-/* What has no room becomes empty. */
+/* A sequence that does not fit becomes empty. */
 void spot_set(struct spot *p, struct slice sequence);
 
-/* Which of two sequence numbers of a shard comes first: less than, equal to or more than 0. They are numbers, with zeros before
- * them or without; an empty one comes before all. */
+/* Orders two sequence numbers of a shard: less than, equal to or more than 0. Leading zeros do not matter; an empty one
+ * comes first. */
 int sequence_compare(struct slice a, struct slice b);
 
 static inline bool spot_is(const struct spot *p, struct slice sequence)

@@ -190,7 +190,7 @@ static void keeper(struct run *r, struct world *w)
 	struct change *list;
 	size_t n = world_all(w, &list);
 
-	may(r, keeper_follow(r, list, n, SLICE("")), PROBLEM_BUSY);
+	may(r, keeper_follow(r, keeper_roles_new(r->arena, r->design), list, n, SLICE("")), PROBLEM_BUSY);
 }
 
 static void other_keeper(struct world *w)

@@ -354,7 +354,7 @@ static void of_two_servers_one_gives_way(void **state)
 	fail_msg("the change was not seen");
 }
 
-static void whoever_is_told_to_stop_goes_on_later(void **state)
+static void an_interrupted_effect_continues_later(void **state)
 {
 	const _Atomic bool stop = true;
 	struct world w;
@@ -373,7 +373,7 @@ static void whoever_is_told_to_stop_goes_on_later(void **state)
 			continue;
 		assert_int_equal(effect_apply_until(r, processor_named(&w, "deliver"), &list[i], &at, &stop),
 				 EFFECT_FAILED);
-		assert_problem(r, PROBLEM_BUSY, "stopped");
+		assert_problem(r, PROBLEM_BUSY, "interrupted");
 	}
 	assert_int_equal(count_keys(&w, "FEED#"), 0);
 	assert_int_equal(world_process(&w, "deliver"), 1);
@@ -881,7 +881,7 @@ int main(void)
 		cmocka_unit_test(when_is_asked_again_where_it_goes_on),
 		cmocka_unit_test(a_null_takes_away),
 		cmocka_unit_test(of_two_servers_one_gives_way),
-		cmocka_unit_test(whoever_is_told_to_stop_goes_on_later),
+		cmocka_unit_test(an_interrupted_effect_continues_later),
 		cmocka_unit_test(what_has_expired_is_as_if_it_were_not_there),
 		cmocka_unit_test(what_is_there_gets_what_with_names_and_keeps_the_rest),
 		cmocka_unit_test(what_counts_is_put_with_its_count_and_only_for_those_who_are_there),

@@ -141,7 +141,7 @@ static struct counting follow_since(struct world *w, struct slice since)
 		if (slice_cmp(list[i].sequence, since) > 0)
 			list[n++] = list[i];
 	r->backend = &c.backend;
-	must(r, keeper_follow(r, list, n, SLICE("")), "the keeper");
+	must(r, keeper_follow(r, keeper_roles_new(r->arena, r->design), list, n, SLICE("")), "the keeper");
 	return c;
 }
 
@@ -371,7 +371,7 @@ static void a_copy_that_cannot_follow_is_counted_and_holds_up_no_other(void **st
 	r = world_run(&w);
 	r->passed_over = &p;
 	n = world_all(&w, &list);
-	must(r, keeper_follow(r, list, n, SLICE("")), "the keeper");
+	must(r, keeper_follow(r, keeper_roles_new(r->arena, r->design), list, n, SLICE("")), "the keeper");
 	assert_text(stored(&w.f, "BOX#1", "BOX"), "where", "top");
 	assert_text(stored(&w.f, "BOX#2", "BOX"), "where", "a#b");
 	assert_in_range(p.count[PASSED_OVER_REFUSED], 1, 2); /* of the shelf's record, and of the box's own */
@@ -459,7 +459,7 @@ static void what_expires_takes_with_it_what_hangs_on_it(void **state)
 	for (size_t i = 0; i < n; i++)
 		list[i].by_ttl = list[i].events == ON_DELETED;
 	r = world_run(&w);
-	must(r, keeper_follow(r, list, n, SLICE("")), "the keeper");
+	must(r, keeper_follow(r, keeper_roles_new(r->arena, r->design), list, n, SLICE("")), "the keeper");
 	assert_int_equal(count_keys(&w, "LIKES#c10"), 0);
 	assert_int_equal(count_keys(&w, "LIKES#"), 1);
 	world_close(&w);
@@ -497,7 +497,7 @@ static void a_replay_removes_nothing_that_has_come_since(void **state)
 	add_comments(&w, "1", 1);
 	r = world_run(&w);
 	n = world_all(&w, &list);
-	must(r, keeper_follow(r, list, n, latest(&w)), "again");
+	must(r, keeper_follow(r, keeper_roles_new(r->arena, r->design), list, n, latest(&w)), "again");
 	assert_true(is_stored(&w.f, "COMMENTS#1", "c10"));
 	world_close(&w);
 }

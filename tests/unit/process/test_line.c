@@ -207,10 +207,10 @@ static void those_that_cannot_be_done_are_parked_and_all_others_are_done(void **
 			rename_author(TEXT("poison%d", i), "new");
 	}
 	run_through(1000);
-	assert_int_equal(atomic_load(&station("keeper")->parked), 6);
-	assert_int_equal(atomic_load(&station("note")->parked), 6);
-	assert_int_equal(atomic_load(&station("keeper")->retries), 6 * RETRIES);
-	assert_int_equal(atomic_load(&station("note")->retries), 6 * RETRIES);
+	assert_int_equal(atomic_load(&station("keeper")->ledger.parked), 6);
+	assert_int_equal(atomic_load(&station("note")->ledger.parked), 6);
+	assert_int_equal(atomic_load(&station("keeper")->ledger.retries), 6 * RETRIES);
+	assert_int_equal(atomic_load(&station("note")->ledger.retries), 6 * RETRIES);
 	for (int i = 0; i < 12; i++) {
 		assert_true(book_says(TEXT("good%d", i), "new"));
 		ask(APP_GET, TEXT("/notes/good%d", i), NULL);
@@ -228,8 +228,8 @@ static void nothing_but_what_cannot_be_done(void **state)
 	for (int i = 0; i < 20; i++)
 		rename_author("poison", i % 2 ? "this" : "that");
 	run_through(1000);
-	assert_int_equal(atomic_load(&station("keeper")->parked), 20);
-	assert_int_equal(atomic_load(&station("note")->parked), 20);
+	assert_int_equal(atomic_load(&station("keeper")->ledger.parked), 20);
+	assert_int_equal(atomic_load(&station("note")->ledger.parked), 20);
 	make_author("good");
 	rename_author("good", "new");
 	run_through(100);
@@ -271,31 +271,31 @@ static void a_new_start_begins_with_the_one_that_failed(void **state)
 	assert_true(checkpoint_load(&r, SLICE("keeper"), slice_str(t->reader->tail.shard), &at));
 	assert_true(spot_is(&t->done, at.sequence));
 	assert_true(spot_compare(&t->failing, at.sequence) > 0);
-	assert_int_equal(atomic_load(&station("keeper")->done), 2 + 5); /* the author, the book, five birthdays */
+	assert_int_equal(atomic_load(&station("keeper")->ledger.done), 2 + 5); /* the author, the book, five birthdays */
 	close_readers();
 	open_readers();
 	run_through(1000);
-	assert_int_equal(atomic_load(&station("keeper")->parked), 1);
-	assert_int_equal(atomic_load(&station("keeper")->done), 2 + 5);
+	assert_int_equal(atomic_load(&station("keeper")->ledger.parked), 1);
+	assert_int_equal(atomic_load(&station("keeper")->ledger.done), 2 + 5);
 }
 
 static void what_an_effect_did_not_do_is_counted(void **state)
 {
-	struct passed_over p;
+	struct ledger_texts t;
 
 	(void)state;
 	make_author("good");
 	rename_author("good", "new");
 	open_readers();
 	run_through(100);
-	(void)station_read_passed_over(process, station("missing"), &p);
-	assert_int_equal(p.count[PASSED_OVER_GONE], 1);
-	assert_string_equal(p.last, "there is no Note to be updated at NOTE#new, NOTE");
-	assert_int_equal(atomic_load(&station("missing")->retries), 0);
-	assert_int_equal(atomic_load(&station("missing")->parked), 0);
-	(void)station_read_passed_over(process, station("note"), &p);
-	assert_int_equal(p.count[PASSED_OVER_GONE], 0);
-	assert_int_equal(atomic_load(&station("note")->done), 1);
+	ledger_read(&station("missing")->ledger, &t);
+	assert_int_equal(t.passed_over.count[PASSED_OVER_GONE], 1);
+	assert_string_equal(t.passed_over.last, "there is no Note to be updated at NOTE#new, NOTE");
+	assert_int_equal(atomic_load(&station("missing")->ledger.retries), 0);
+	assert_int_equal(atomic_load(&station("missing")->ledger.parked), 0);
+	ledger_read(&station("note")->ledger, &t);
+	assert_int_equal(t.passed_over.count[PASSED_OVER_GONE], 0);
+	assert_int_equal(atomic_load(&station("note")->ledger.done), 1);
 }
 
 /* ---- writers ---- */

@@ -7,6 +7,7 @@
 #define SEARCH  "opensearch: 'http://127.0.0.1:%d/notes'"
 
 static struct send_runner *runner;
+static struct ledger ledger; /* of the runner since its start */
 
 static int setup(void **state)
 {
@@ -33,7 +34,9 @@ static int teardown(void **state)
 
 static void start_runner(void)
 {
-	runner = send_runner_new(&f.app, processor(), NULL);
+	ledger_release(&ledger);
+	ledger_init(&ledger, SLICE("test"), processor()->name);
+	runner = send_runner_new(&f.app, processor(), NULL, &ledger);
 	assert_non_null(runner);
 	assert_true(send_runner_start(runner));
 }
@@ -45,12 +48,19 @@ static void open_runner(const char *send, const char *when)
 	start_runner();
 }
 
-static struct send_status status(void)
-{
-	struct send_status s;
+struct status {
+	uint64_t done, retries;
+	int64_t parked, lag_ms;
+	bool paused;
+};
 
-	send_runner_status(runner, &s);
-	return s;
+static struct status status(void)
+{
+	return (struct status){ .done = atomic_load(&ledger.done),
+				.retries = atomic_load(&ledger.retries),
+				.parked = atomic_load(&ledger.parked),
+				.lag_ms = send_runner_lag_ms(runner),
+				.paused = send_runner_is_paused(runner) };
 }
 
 static int n_of(size_t i)
