@@ -23,9 +23,12 @@ struct options {
 
 static bool measure(void *options, const char *value, char *why, size_t n)
 {
-	((struct options *)options)->length = strlen(value);
-	snprintf(why, n, "'%s' is too long", value);
-	return strlen(value) < 4;
+	size_t length = value ? strlen(value) : 0;
+
+	((struct options *)options)->length = length;
+	if (length >= 4)
+		snprintf(why, n, "'%s' is too long", value);
+	return length < 4;
 }
 
 static const char *const colours[] = { "red", "green", NULL };
