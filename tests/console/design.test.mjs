@@ -137,7 +137,7 @@ test('the items are compared when asked, and what is wrong with them leads to th
   const section = page.getByRole('region', { name: 'Items' });
   await section.getByRole('button', { name: 'Compare the items' }).click();
   await section.getByText('2 differences.').waitFor();
-  await section.getByText('User alice has followers_count = 77, and counted again it is 4').waitFor();
+  await section.getByText('User alice has followers_count = 77, but the recount is 4').waitFor();
   const counter = section.locator('[data-kind="counter-differs"]');
   assert.equal(decodeURIComponent(await counter.getByRole('link', { name: 'the item' }).getAttribute('href')), '#/table/SocialMediaApp/item?pk=USER#alice&sk=PROFILE');
   await section.getByText('1 guard-missing').waitFor();
