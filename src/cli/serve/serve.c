@@ -311,6 +311,18 @@ static void greet_tokens(const struct running *r, const struct serve_options *o)
 		log_say("  tokens: only by login; start with --secret-file FILE to use thorpe token and thorpe call");
 }
 
+/* "data in …" is not about tables that are elsewhere. */
+static void greet_backends(const struct running *r, const struct serve_options *o)
+{
+	for (size_t i = 0; i < r->designs.count; i++) {
+		const struct serve_backend *b =
+			serve_backend_of(o->backends, o->backend_count, r->designs.list[i]->name);
+
+		if (b)
+			log_say("  the table of %.*s is at %s", SLICE_ARG(r->designs.list[i]->name), b->where);
+	}
+}
+
 static void greet(const struct running *r, const struct serve_options *o)
 {
 	const char *scheme = r->has_tls ? "https" : "http";
@@ -319,6 +331,7 @@ static void greet(const struct running *r, const struct serve_options *o)
 	log_say("console  %s://%s" CONSOLE_BASE "/", scheme, r->address);
 	log_say("thorpe " THORPE_VERSION " serves DynamoDB's API on %s://%s, %s%s", scheme, r->address,
 		o->in_memory ? "data in memory" : "data in ", o->in_memory ? "" : o->db.dir);
+	greet_backends(r, o);
 	log_say("  %saws dynamodb list-tables --endpoint-url %s://%s --region %s",
 		r->has_keys ? "" : "AWS_ACCESS_KEY_ID=local AWS_SECRET_ACCESS_KEY=local AWS_PAGER= ", scheme,
 		r->address, region);
