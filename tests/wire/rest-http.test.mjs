@@ -183,15 +183,19 @@ thorpeTest('a client that leaves while a worker runs harms nobody', async () => 
 
 thorpeTest('when too many wait it is 503 with Retry-After, and soon well again', async () => {
   const small = await start({ data: null, args: ['--limit', 'workers=1', '--limit', 'waiting=2'] });
-  const done = await Promise.all(Array.from({ length: 40 }, (_, i) =>
-    api('POST', '/readers', { endpoint: small.endpoint, body: { name: `crowd${i}`, password } })));
+  // All connections first, so that the requests really come at once, however busy the client is.
+  const wires = await Promise.all(Array.from({ length: 40 }, () => connect(small.endpoint)));
+  const crowd = await Promise.all(wires.map((_, i) => bytesOf('POST', '/readers', { body: { name: `crowd${i}`, password } })));
+  wires.forEach((wire, i) => wire.send(crowd[i]));
+  const done = (await Promise.all(wires.map((wire) => untilReplies(wire, 1)))).map(([reply]) => reply);
   const busy = done.filter(({ status }) => status === 503);
   assert.ok(busy.length > 0);
   assert.ok(done.some(({ status }) => status === 201));
   for (const reply of busy) {
-    assert.equal(reply.json.type, 'urn:thorpe:busy');
-    assert.ok(Number(reply.headers['retry-after']) > 0);
+    assert.equal(JSON.parse(reply.body).type, 'urn:thorpe:busy');
+    assert.match(reply.head, /^retry-after: [1-9]/im);
   }
+  for (const wire of wires) wire.close();
   expectStatus(await api('POST', '/readers', { endpoint: small.endpoint, body: { name: 'later', password } }), 201);
   await small.stop();
 });
