@@ -39,7 +39,7 @@ bool lease_tell(struct leases *l, struct slice text) MUST_CHECK;
 
 /* Where other servers reach this one: before the first round. False: memory. */
 bool lease_set_address(struct leases *l, const char *address) MUST_CHECK;
-/* Who reads a shard, as of the last round, and where that server is reached. False: nobody is known to. */
+/* The server that reads a shard, as of the last round, and its address. False: none is known. */
 #define LEASE_ADDRESS_ROOM 128
 struct lease_owner {
 	char id[ULID_LENGTH + 1];

@@ -9,7 +9,7 @@
 
 /* A read that is no item's: a Query mostly. */
 struct question {
-	struct slice text; /* what it is told apart by */
+	struct slice text; /* identifies the request */
 	struct request request;
 };
 

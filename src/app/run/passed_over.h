@@ -30,7 +30,7 @@ const char *passed_over_word(enum passed_over_reason reason);
 #define PASSED_OVER_TEXT 256
 struct passed_over {
 	uint64_t count[PASSED_OVER_REASONS];
-	char last[PASSED_OVER_TEXT]; /* the last one that is told, as a sentence of whole characters; empty: none */
+	char last[PASSED_OVER_TEXT]; /* the last one reported, as a sentence cut between characters; empty: none */
 };
 
 /* Counts one, and keeps the sentence where the reason is told. Nothing without run->passed_over. */

@@ -108,7 +108,7 @@ static void unique_without_guard(struct checker *c, const struct entity *e)
 	EACH (struct attribute, a, e->attributes, e->attribute_count) {
 		bool should = a->unique || logs_in_with(e, a->name) ||
 			      name_is(c->arena, a->name, "username email emailaddress login handle slug url");
-		/* Somebody else's name beside a reference to him is a copy. */
+		/* The name of a referenced item, beside the reference, is a copy. */
 		bool own = a->unique || logs_in_with(e, a->name) || e->param_count == 1;
 		if (!should || !own || a->copy_entity.n || a->derived || is_guarded(e, a->name) ||
 		    is_whole_key(c, e, a->name) || is_marked_by_entity(c, a->name))

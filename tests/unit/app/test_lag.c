@@ -1,4 +1,4 @@
-/* How late indexes are, as a server sees it: at a table whose index shows nothing until it is told to.
+/* How late indexes are, as a server sees it: at a table whose index shows nothing until the test says so.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "app_client.h"
 #include "app/db/lag.h"
