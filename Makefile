@@ -1,32 +1,32 @@
-# Thorpe's front door: two commands, `make run` and `make test`; the rest serves them.
+# The two main commands are `make run` and `make test`; `make` lists all.
 # SPDX-License-Identifier: Apache-2.0
 
 .DEFAULT_GOAL := help
 .PHONY: help run build install uninstall test check-asan check-tsan fuzz crash crash-designs crash-servers test-remote sim mutants bench bench-quick clean
 
-# Options handed to the server by `make run`, e.g. make run ARGS="--listen 127.0.0.1:9000"
+# More options for the server of `make run`, e.g. make run ARGS="--listen 127.0.0.1:9000"
 ARGS ?=
-# Where `make install` puts things; DESTDIR goes in front of it, for packagers.
+# Where `make install` copies to; packagers set DESTDIR, which is prepended.
 PREFIX ?= /usr/local
 
 help:
-	@echo "make run         build, then serve on http://127.0.0.1:8000 with ./thorpe-data, the designs of designs/ and their demo data (ARGS=... is handed on)"
-	@echo "make test        build, then run every test: unit, crash, wire (node, boto3, aws cli), console (Chromium)"
-	@echo "make build       leave the server in build/thorpe"
-	@echo "make install     copy it to PREFIX/bin ($(PREFIX)) and the designs to PREFIX/share/thorpe; DESTDIR=... for packages"
-	@echo "make uninstall   remove both"
-	@echo "make check-asan  every test under AddressSanitizer and UndefinedBehaviorSanitizer"
-	@echo "make check-tsan  unit and wire tests under ThreadSanitizer"
-	@echo "make fuzz        run each libFuzzer target for FUZZ_SECONDS (60)"
-	@echo "make crash       kill -9 the server CRASH_KILLS (200) times under load and check what is left"
-	@echo "make test-remote the tests of the designs with their tables at another Thorpe, at one that goes wrong on purpose, and at DynamoDB Local; or where THORPE_BACKEND says"
-	@echo "make crash-designs fifty clients of the five designs at once, CRASH_ROUNDS (25) times killed; then everything is recounted from outside"
-	@echo "make crash-servers three servers at one database, FOLLOWERS (50000), one server killed every ten seconds, KILLS (12) times and more; then a recount"
-	@echo "make sim         simulate every design under a seeded scheduler: SEEDS (100) runs each; SEED=x replays one, DESIGN=name restricts"
-	@echo "make mutants     take lines out of the store and the runtime, one at a time, and see whether a test or a simulation notices (ten to twenty minutes)"
-	@echo "make bench       measure beside dynalite, DynamoDB Local, nginx and RocksDB alone into bench/RESULTS.md (PARTS=\"api rest steady growth process embedded\")"
-	@echo "make bench-quick the main ratios, in under two minutes"
-	@echo "make clean       remove what was built; data directories stay"
+	@echo "make run           build, then serve ./thorpe-data on http://127.0.0.1:8000, with designs/ and their demo data (ARGS=... for more options)"
+	@echo "make test          build, then run all tests: unit, crash, wire (Node.js, boto3, aws cli), console (Chromium)"
+	@echo "make build         build build/thorpe"
+	@echo "make install       copy it to PREFIX/bin ($(PREFIX)), and the designs to PREFIX/share/thorpe; DESTDIR=... for packages"
+	@echo "make uninstall     remove both"
+	@echo "make check-asan    all tests under AddressSanitizer and UndefinedBehaviorSanitizer"
+	@echo "make check-tsan    unit and wire tests under ThreadSanitizer"
+	@echo "make fuzz          run each libFuzzer target for FUZZ_SECONDS (60)"
+	@echo "make crash         kill the server CRASH_KILLS (200) times under load, and check its data each time"
+	@echo "make crash-designs run fifty clients of the five designs through CRASH_ROUNDS (25) kills, then recount every table"
+	@echo "make crash-servers run three servers on one database with FOLLOWERS (50000), kill one every ten seconds (KILLS, 12), then recount"
+	@echo "make test-remote   run the tests of the designs on remote tables: at another Thorpe, with injected faults, at DynamoDB Local; or at THORPE_BACKEND"
+	@echo "make sim           simulate each design under a seeded scheduler: SEEDS (100) runs; SEED=x repeats one, DESIGN=name selects"
+	@echo "make mutants       remove lines of the store and the runtime, one at a time; a test or simulation must fail (ten to twenty minutes)"
+	@echo "make bench         compare with dynalite, DynamoDB Local, nginx and plain RocksDB, into bench/RESULTS.md (PARTS=\"api rest steady growth process embedded\")"
+	@echo "make bench-quick   the main ratios, in under two minutes"
+	@echo "make clean         remove build output; keeps data directories"
 
 build:
 	@scripts/install.sh build

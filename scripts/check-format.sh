@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# Whether C is laid out as .clang-format says, and the console's TypeScript as Prettier does. --write lays it out.
-# Tables aligned by hand stand between "clang-format off" and "clang-format on".
+# Checks the format of C (.clang-format) and of the console's TypeScript (Prettier). --write formats. Tables aligned
+# by hand are between "clang-format off" and "clang-format on".
 # SPDX-License-Identifier: Apache-2.0
 . "$(dirname "$0")/lib.sh"
 
 write= mode=--check
 [ "${1:-}" != --write ] || write=1 mode=--write
 
-# Versions of clang-format differ in what they make of the same file, so there is one.
+# Versions of clang-format format differently, so only one is used.
 formatter() {
     local name
     for name in clang-format-14 clang-format; do
@@ -23,7 +23,7 @@ failed=0
 
 format=$(formatter)
 if [ -z "$format" ]; then
-    say "clang-format 14 is not here: C is not checked"
+    say "clang-format 14 is not installed: C is not checked"
 elif [ -n "$write" ]; then
     c_files | xargs -0 -n 40 -P "$(cores)" "$format" -i
 else
@@ -33,5 +33,5 @@ fi
 npm_install console "what the console is built with"
 (cd console && node_modules/.bin/prettier --log-level warn "$mode" 'src/**/*.{ts,tsx}' vite.config.js) || failed=1
 
-[ "$failed" = 0 ] || die "not laid out: scripts/check-format.sh --write does it."
+[ "$failed" = 0 ] || die "not formatted: run scripts/check-format.sh --write."
 [ -n "$write" ] || echo "format: $(c_files | tr -cd '\0' | wc -c) files of C, and the console"

@@ -16,7 +16,7 @@ MOST_PARAMETERS = 6
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 SRC = ROOT / 'src'
 
-ENTRANCES = {'main'}  # called by nobody in C
+ENTRANCES = {'main'}  # not called from C
 
 COMMENT = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'', re.S)
 DEFINITION = re.compile(r'^(?P<head>[A-Za-z_][^\n;{}=#]*?(?:\n[^\n;{}=#]*?)?)\b(?P<name>[a-z_]\w*)\((?P<arguments>[^;{}]*?)\)[^;{}()=]*\n\{', re.M)
@@ -44,13 +44,13 @@ def main():
     users = {}  # word -> the files that use it; a declaration is no use
     for path, text in texts.items():
         for word in set(WORD.findall(text)):
-            # Of a header only the bodies of its inline functions are uses.
+            # In a header, only bodies of inline functions count as uses.
             if path.suffix != '.h' or re.search(r'^\t.*\b%s\(' % re.escape(word), text, re.M):
                 users.setdefault(word, set()).add(path)
     for text in outside:
         for word in set(WORD.findall(text)):
             users.setdefault(word, set()).add('outside')
-    # Names that macros make of parts (op_##name) cannot be found as words.
+    # Names that macros compose (op_##name) cannot be found as words.
     pasted = {prefix for text in texts.values() for prefix in re.findall(r'\b(\w+_)##', text)}
 
     wrong = []
@@ -68,7 +68,7 @@ def main():
                 wrong.append(f'src/{relative}:{line}: {name}() is used in this file only, and not static')
     for w in wrong:
         print(w)
-    print(f'{len(wrong)} functions against the rules' if wrong else 'functions: no more than six parameters, static where they can be')
+    print(f'{len(wrong)} functions break the rules' if wrong else 'functions: no more than six parameters, static where they can be')
     return 1 if wrong else 0
 
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Checks that every mutant of tests/mutants still fits its source: the file is there and the text stands in it exactly once.
+"""Checks that every mutant of tests/mutants still fits its source: the file contains the text exactly once.
 Running them takes `make mutants`. SPDX-License-Identifier: Apache-2.0"""
 import pathlib
 import sys

@@ -13,8 +13,8 @@ which names the folders whose headers it may include ("nothing" where there are 
   4. a README names no folder that nothing uses, so that the list stays the truth;
   5. no folder has more than MOST_FILES files of C.
 
-usage: check-rooms.py           says what is wrong; exit status 1 if anything is
-       check-rooms.py --write   writes the lines anew from what the files include
+usage: check-rooms.py           prints problems; exit status 1 if there are any
+       check-rooms.py --write   updates the lines from the includes
 SPDX-License-Identifier: Apache-2.0
 """
 import os
@@ -52,7 +52,7 @@ def readme(folder):
 
 
 def allowed(folder, problems):
-    """The folders that a README names, or None if it does not say."""
+    """The folders that a README names, or None without such a line."""
     try:
         with open(readme(folder), encoding='utf-8') as f:
             line = LINE.search(f.read())

@@ -15,7 +15,7 @@ tsan)
     export TSAN_OPTIONS=${TSAN_OPTIONS:-suppressions=$PWD/scripts/tsan.supp:ignore_noninstrumented_modules=1:second_deadlock_stack=1:die_after_fork=0:exitcode=66}
     scripts/build.sh build-tsan -Db_sanitize=thread -Db_lundef=false
     ;;
-*) die "check.sh knows asan and tsan, not '$1'." ;;
+*) die "check.sh takes asan or tsan, not '$1'." ;;
 esac
 
 status=0

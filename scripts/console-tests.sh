@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Runs the console's tests, in headless Chromium against $THORPE_BIN: console-tests.sh [file...]
-# Prints one line "console: N passed, N failed, N skipped" at the end, and fails when a test did.
+# Ends with one line "console: N passed, N failed, N skipped"; fails if a test failed.
 # SPDX-License-Identifier: Apache-2.0
 . "$(dirname "$0")/lib.sh"
 
@@ -24,7 +24,7 @@ passed=$(count pass || true)
 failed=$(count fail || true)
 skipped=$(count skipped || true)
 [ "${passed:-0}" -gt 0 ] || status=1
-# Said again at the end, where it is looked for.
+# Repeated at the end, where people look.
 sed -n '/^✖ failing tests:/,$p' "$log" | head -n 80
 echo "console: ${passed:-0} passed, ${failed:-0} failed, ${skipped:-0} skipped"
 exit $status

@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
-# Builds the console (console/) into console/dist, from where it is put into the binary. Quick when nothing has changed.
-# console.sh --optional goes on when npm cannot provide what it is built with: the server does without.
+# Builds the console (console/) into console/dist, which the binary embeds. Quick if nothing has changed. console.sh
+# --optional succeeds even if npm cannot install the build's packages: the server works without the console.
 # SPDX-License-Identifier: Apache-2.0
 . "$(dirname "$0")/lib.sh"
 npm_install console "what the console is built with" || {
     [ "${1:-}" = --optional ] || exit 1
     if [ -f console/dist/index.html ]; then
-        say "going on with the console as it was built before"
+        say "continuing with the console built earlier"
     else
-        say "going on without the console: the server says so on its page, and does everything else. Run this again once npm's registry can be reached"
+        say "continuing without the console: its page says so, and everything else works. Run this again when npm's registry can be reached"
     fi
     exit 0
 }

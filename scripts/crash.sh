@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The long run of the crash tests: CRASH_KILLS (200) times kill -9 under load, then a check of everything acknowledged.
-# SPDX-License-Identifier: Apache-2.0
+# The long run of the crash tests: CRASH_KILLS (200) times kill -9 under load, then checks that nothing acknowledged
+# is lost. SPDX-License-Identifier: Apache-2.0
 . "$(dirname "$0")/lib.sh"
 
 export CRASH_KILLS=${CRASH_KILLS:-200}

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Makes one C file of the console's built files: embed-console.py DIST OUT.c
+"""Writes the console's built files as one C file: embed-console.py DIST OUT.c
 
-Each file is stored zipped, with its type and an ETag. Without a build there is one page that says how to make it. The output
+Each file is stored compressed, with its type and an ETag. Without a build there is one page that says how to build it. The output
 is only written when it has changed, so that nothing is compiled again for nothing.
 SPDX-License-Identifier: Apache-2.0"""
 

@@ -7,7 +7,7 @@ scripts/install.sh build test fuzz
 CC=clang CXX=clang++ scripts/build.sh build-fuzz -Dfuzz=true -Db_sanitize=address,undefined -Db_lundef=false
 
 mapfile -t targets < <(find build-fuzz -type f -perm -u+x -name 'fuzz_*' | sort)
-[ ${#targets[@]} -gt 0 ] || die "build-fuzz holds no program named fuzz_*."
+[ ${#targets[@]} -gt 0 ] || die "build-fuzz has no program named fuzz_*."
 
 status=0
 for target in "${targets[@]}"; do

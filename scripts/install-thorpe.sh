@@ -16,8 +16,8 @@ if [ "${1:-}" = --remove ]; then
     exit 0
 fi
 
-# Built as the person who builds, not as root who installs: build first, then `sudo make install`.
-[ -x build/thorpe ] || die "there is no build/thorpe yet: run 'make build' first."
+# Does not build, so that root does not own build/: build first, then `sudo make install`.
+[ -x build/thorpe ] || die "build/thorpe does not exist yet: run 'make build' first."
 mkdir -p "$bin" "$share/designs/demo" 2>/dev/null || die "cannot write to ${DESTDIR:-}$prefix: run 'sudo make install', or set PREFIX."
 install -m 755 build/thorpe "$bin/thorpe"
 install -m 644 designs/*.yaml "$share/designs/"

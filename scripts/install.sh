@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
-# Installs what is missing for each purpose named: build, test, dynamodb-local, fuzz, bench, bench-quick. Silent and quick when
-# nothing is. install.sh --advise tools installs nothing: it names what the first five minutes of the README use and is not here.
+# Installs missing packages for the given purposes: build, test, dynamodb-local, fuzz, bench, bench-quick. Silent and
+# quick if none is missing. install.sh --advise tools installs nothing: it names missing programs that the README's
+# first five minutes use.
 # SPDX-License-Identifier: Apache-2.0
 . "$(dirname "$0")/lib.sh"
 
 missing=()
 
-# need PACKAGE TEST...: PACKAGE is missing when TEST fails.
+# need PACKAGE TEST...: PACKAGE is missing if TEST fails.
 need() {
     local package=$1
     shift
@@ -20,11 +21,11 @@ has_node() { node -e 'process.exit(+process.versions.node.split(".")[0] >= 18 ? 
 has_chromium() { [ -n "${CHROMIUM:-}" ] || has_tool chromium; }
 has_aws() { [ -n "${THORPE_AWS:-}" ] || has_tool aws; }
 has_nginx() { has_tool nginx || [ -x /usr/sbin/nginx ]; }
-# Only this version will do (scripts/check-format.sh); where the distribution has others, the check is left out.
+# Needs this version (scripts/check-format.sh); if the distribution lacks it, the check is skipped.
 has_formatter() { has_tool clang-format-14 || ! apt-cache show clang-format-14; }
 has_boto3() { "$(tool python3)" -c 'import boto3'; }
 
-# Whichever of the two the distribution has; the newer one of both.
+# The one that the distribution has; if both, the newer.
 has_parser() { has_header llhttp.h || has_header http_parser.h; }
 parser_package() {
     if apt-cache show libllhttp-dev >/dev/null 2>&1; then echo libllhttp-dev; else echo libhttp-parser-dev; fi
@@ -84,7 +85,7 @@ list_missing() {
             need npm has_tool npm
             need default-jre-headless has_tool java
             ;;
-        *) die "install.sh knows build, test, dynamodb-local, tools, fuzz, bench and bench-quick, not '$purpose'." ;;
+        *) die "install.sh takes build, test, dynamodb-local, tools, fuzz, bench or bench-quick, not '$purpose'." ;;
         esac
     done
 }
@@ -113,12 +114,12 @@ command -v apt-get >/dev/null || cannot "apt-get is not here; install them with 
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 
-# A mirror that cannot be reached is tried once more, not for minutes.
+# Retries an unreachable mirror once, not for minutes.
 impatient=(-o Acquire::Retries=1 -o Acquire::http::Timeout=20 -o Acquire::https::Timeout=20)
 apt_get() { as_root env DEBIAN_FRONTEND=noninteractive apt-get "${impatient[@]}" "$@"; }
 install_packages() { patiently "installing $1" "$log" apt_get install -yq --no-install-recommends "${@:2}"; }
 
-# apt-get update calls it a success when no mirror could be reached and it has nothing but old lists.
+# apt-get update succeeds even if no mirror could be reached and it only has old lists.
 unreached=
 patiently "asking apt's mirrors" "$log" apt_get update -q -o APT::Update::Error-Mode=any ||
     unreached=$(grep -m 1 -E '^[EW]: ' "$log" || tail -n 1 "$log")
@@ -127,7 +128,7 @@ say "installing ${missing[*]}"
 if ! install_packages "packages" "${missing[@]}"; then
     list_missing "$@"
     [ ${#missing[@]} = 0 ] || [ -z "$unreached" ] || cannot "apt's mirrors cannot be reached (${unreached#?: })"
-    # One by one, so that the message names the package at fault and not all of them.
+    # One by one, so that the message names only the package at fault.
     for package in "${missing[@]}"; do
         install_packages "$package" "$package" || tail -n 3 "$log" >&2
     done

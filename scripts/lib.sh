@@ -1,4 +1,4 @@
-# What the scripts share: talking to the person, and finding the tools. Sourced, never run.
+# Shared by the scripts: messages, and finding tools. Sourced, never run.
 # SPDX-License-Identifier: Apache-2.0
 
 set -euo pipefail
@@ -7,8 +7,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 say() { printf '==> %s\n' "$*"; }
 die() { printf 'thorpe: %s\n' "$*" >&2; exit 1; }
 
-# The distribution's tool before any other of that name: Debian's Python modules
-# (boto3, meson) are only seen by Debian's interpreter.
+# Prefers the distribution's tool: only Debian's Python interpreter sees Debian's modules (boto3, meson).
 tool() {
     if [ -x "/usr/bin/$1" ]; then echo "/usr/bin/$1"; else type -P "$1" || true; fi
 }
@@ -19,11 +18,12 @@ cores() { nproc 2>/dev/null || echo 2; }
 
 EVERY_S=15 # a line so often, where one line cannot be written over
 
-# patiently WHAT LOG COMMAND...: runs the command, its output in LOG, and says from time to time that it is still at it.
+# patiently WHAT LOG COMMAND...: runs the command with its output in LOG, and says at intervals that it is still
+# running.
 patiently() {
     local what=$1 log=$2 status=0 began=$SECONDS ticker
     shift 2
-    # The sleep lets go of our output, or a pipe would stay open after us.
+    # The sleep closes our output, or a pipe would stay open after us.
     (while sleep "$EVERY_S" >/dev/null 2>&1 && kill -0 $$ 2>/dev/null; do
         say "still $what ($((SECONDS - began)) s)"
     done) &
@@ -34,7 +34,7 @@ patiently() {
     return $status
 }
 
-# progress WHAT: reads what ninja prints, and shows how far it is: on one line of a terminal, elsewhere from time to time.
+# progress WHAT: reads ninja's output and shows the progress: on one line of a terminal, otherwise at intervals.
 progress() {
     local line said=$SECONDS
     while IFS= read -r line; do
@@ -49,14 +49,14 @@ progress() {
     [ ! -t 1 ] || printf '\r\033[K'
 }
 
-# For npm ci. npm's own patience with a registry that does not answer is more than a minute of silence, and for one that accepts
-# connections and says nothing, five times three.
+# For npm ci. By default npm waits silently for over a minute for an unreachable registry, and for a quarter of an
+# hour for one that accepts connections but does not answer.
 NPM_IMPATIENT=(--fetch-retries=2 --fetch-retry-mintimeout=1000 --fetch-retry-maxtimeout=5000 --fetch-timeout=30000)
 
 npm_ci() { (cd "$1" && npm ci --no-audit --no-fund --loglevel=error "${NPM_IMPATIENT[@]}"); }
 
-# npm_install DIR WHAT: what DIR/package-lock.json names, unless it is there. npm's own record of what it installed is
-# newer than the lock exactly when there is nothing to do.
+# npm_install DIR WHAT: installs DIR/package-lock.json, unless done. If npm's own record is newer than the lock, there
+# is nothing to do.
 npm_install() {
     local log
     [ "$1/node_modules/.package-lock.json" -nt "$1/package-lock.json" ] && return

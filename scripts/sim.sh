@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Simulations: SEEDS (100) of them for every design, or SEED alone, or DESIGN alone (a part of its file's name). tests/sim/sim.h.
-# SPDX-License-Identifier: Apache-2.0
+# Runs SEEDS (100) simulations of every design, or one SEED, or one DESIGN (a part of its file's name). See
+# tests/sim/sim.h. SPDX-License-Identifier: Apache-2.0
 . "$(dirname "$0")/lib.sh"
 
 args=(--seeds "${SEEDS:-100}")

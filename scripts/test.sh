@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Every test there is, in the order of what they cost; ends with one line per kind.
+# Runs all tests, cheapest first; ends with one line per kind.
 # SPDX-License-Identifier: Apache-2.0
 . "$(dirname "$0")/lib.sh"
 
@@ -9,7 +9,7 @@ trap 'rm -rf "$log"' EXIT
 totals=()
 failed=0
 
-# kind NAME COMMAND...: run it, remember how it ended. Its last line is its summary.
+# kind NAME COMMAND...: runs it and records its result. Its last line is its summary.
 kind() {
     local name=$1 began=$SECONDS
     shift
@@ -30,7 +30,7 @@ summary() {
     if [ -n "$counts" ]; then echo "$counts"; else tail -n 1 "$log/out"; fi
 }
 
-# The names of what failed, as node, python and meson each print them.
+# The names of failed tests, as node, python and meson print them.
 failures() {
     {
         sed -n '/^✖ failing tests:/,$p' "$log/out" | grep -E '^(test at|✖) ' | grep -v '^✖ failing tests:'
@@ -43,11 +43,12 @@ scripts/install.sh build test dynamodb-local
 kind "docs" node scripts/check-docs.mjs
 kind "layers and rooms" scripts/check-rooms.py
 kind "rules for functions" scripts/check-functions.py
+kind "names are resolved once" scripts/check-names.py
 kind "mutants fit their source" scripts/check-mutants.py
 kind "layout" scripts/check-format.sh
 scripts/console.sh
-# The optimised build is for the server and what drives it; unit tests are built once, under the sanitizers. -O1 and line
-# tables are enough there, and halve the time of the compiler.
+# The optimised build is for the server and its clients; unit tests are built once, with sanitizers. There -O1 and
+# line tables suffice, and halve the compile time.
 scripts/build.sh build/thorpe
 scripts/build.sh build/tests/crash/test_crash_trim
 scripts/build.sh build/bench-programs
@@ -59,7 +60,7 @@ export UBSAN_OPTIONS=${UBSAN_OPTIONS:-print_stacktrace=1:halt_on_error=1}
 kind "unit tests (ASan, UBSan)" meson test -C build-asan --no-rebuild --no-suite crash --print-errorlogs
 kind "crash tests (short run)" meson test -C build --no-rebuild --suite crash --print-errorlogs
 kind "wire tests" env THORPE_BIN="$PWD/build/thorpe" scripts/wire.sh
-# A part of make test-remote: designs whose table is at a Thorpe that goes wrong on purpose, and at DynamoDB Local.
+# A part of make test-remote: designs on a Thorpe with injected faults, and on DynamoDB Local.
 kind "designs under the adversary" env THORPE_BIN="$PWD/build/thorpe" THORPE_BACKEND=adversary \
     FILES="fus.test.mjs wavyblog.test.mjs social.test.mjs" scripts/test-remote.sh
 kind "designs at DynamoDB Local" env THORPE_BIN="$PWD/build/thorpe" THORPE_BACKEND=dynamodb-local \

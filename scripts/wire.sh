@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Runs the wire tests, in node, boto3 and the aws cli, against $THORPE_BIN or $THORPE_ENDPOINT.
-# Prints one line "wire: N passed, N failed, N skipped" at the end, and fails when a test did.
+# Ends with one line "wire: N passed, N failed, N skipped"; fails if a test failed.
 # SPDX-License-Identifier: Apache-2.0
 . "$(dirname "$0")/lib.sh"
 
@@ -32,7 +32,7 @@ passed=$(( $(node_count pass || echo 0) + $(python_count '\.\.\. ok$') ))
 failed=$(( $(node_count fail || echo 0) + $(python_count '\.\.\. (FAIL|ERROR)$') ))
 skipped=$(( $(node_count skipped || echo 0) + $(python_count '\.\.\. skipped ') ))
 [ "$passed" -gt 0 ] || status=1
-# Said again at the end, where it is looked for.
+# Repeated at the end, where people look.
 sed -n '/^✖ failing tests:/,$p' "$log/node" | head -n 80
 echo "wire: $passed passed, $failed failed, $skipped skipped"
 exit $status

@@ -1,4 +1,4 @@
-// The frame: signs in where the server wants it, then shows the page that the address names.
+// The frame: signs in if the server requires it, then shows the page of the address.
 // SPDX-License-Identifier: Apache-2.0
 import { useEffect, useState } from 'preact/hooks';
 import { load, needsKeys, signIn } from './lib/session';
@@ -16,7 +16,7 @@ import { useRoute, type Route } from './router';
 import { Layout } from './shell/layout';
 import { Empty, ErrorBox, Spinner } from './ui';
 
-/** The page of an address. The key makes a new page of what is about another table or design. */
+/** The page of an address. The key remounts it for another table or design. */
 function Page({ route }: { route: Route }) {
   const [kind, name, part] = route.path;
   if (!kind) return <OverviewPage route={route} />;

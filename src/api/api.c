@@ -122,7 +122,7 @@ static void set_out_of_memory(struct api_call *c)
 	if (c->arena->refusal == BUDGET_BUSY) {
 		c->reply =
 			SLICE("{\"__type\":\"" ERR_NS_AWS "ServiceUnavailable\","
-			      "\"message\":\"Requests in flight take all the memory there is for them; try again.\"}");
+			      "\"message\":\"Requests in flight use all the memory available for them; try again.\"}");
 		c->error_type = SLICE("ServiceUnavailable");
 		c->status = 503;
 		return;
@@ -130,7 +130,7 @@ static void set_out_of_memory(struct api_call *c)
 	if (c->arena->refusal == BUDGET_NEVER) {
 		c->reply = SLICE(
 			"{\"__type\":\"" ERR_NS_AWS "RequestEntityTooLargeException\","
-			"\"message\":\"The request takes more memory than there is for requests (request_memory).\"}");
+			"\"message\":\"The request needs more memory than the limit for requests (request_memory).\"}");
 		c->error_type = SLICE("RequestEntityTooLargeException");
 		c->status = 413;
 		return;

@@ -17,19 +17,20 @@ struct faults;
 
 struct api_options {
 	struct db *db;
-	struct faults *faults; /* what goes wrong for those outside (fault/fault.h), attached to db; NULL: nothing, ever */
+	struct faults *faults; /* faults for requests from outside (fault/fault.h), attached to db; NULL: none, ever */
 	const char *region;    /* NULL: us-east-1 */
-	const char *endpoint; /* host:port for DescribeEndpoints; NULL: localhost:8000 */
+	const char *endpoint;  /* host:port for DescribeEndpoints; NULL: localhost:8000 */
 };
 
-struct api *api_new(const struct api_options *o); /* NULL when memory is out */
+struct api *api_new(const struct api_options *o); /* NULL: out of memory */
 void api_free(struct api *api);
-/* ListTables also names these tables, which another database has. Call it before the first request; the names outlive the api. */
+/* ListTables also lists these tables of another database. Call before the first request; the names outlive the api.
+ * */
 void api_list_also(struct api *api, const struct slice *names, size_t n);
 
 /* What belongs to one calling thread: the cache of parsed expressions. */
 struct api_thread;
-struct api_thread *api_thread_new(struct api *api); /* NULL when memory is out */
+struct api_thread *api_thread_new(struct api *api); /* NULL: out of memory */
 void api_thread_free(struct api_thread *t);
 
 struct op;
@@ -40,17 +41,17 @@ struct api_call {
 	struct arena *arena;
 	struct slice target; /* X-Amz-Target: DynamoDB_20120810.PutItem, DynamoDBStreams_20120810.GetRecords */
 	struct slice body;   /* valid until done() */
-	bool outside;        /* not of this process: it sees shards that split, and has faults */
+	bool outside;        /* from another process: sees split shards, and has faults */
 	const struct fault_plan *fault; /* api_draw_faults(); NULL: none */
-	bool may_wait; /* the thread may be held up by a write: it is quicker when there is no other (table/write.h) */
+	bool may_wait; /* the thread may do the write itself: faster if no other is writing (table/write.h) */
 	void (*done)(struct api_call *c);
 	void *ctx;
 	/* out, after api_finish() */
 	int status;
 	struct slice reply; /* JSON */
-	bool has_waited;    /* the thread has written it itself (may_wait); only when done() came within api_start() */
+	bool has_waited;    /* the thread did the write itself (may_wait); only if done() came within api_start() */
 	struct slice error_type; /* wire name of the error, for x-amzn-errortype and metrics; else empty */
-	/* the api's own */
+	/* private */
 	struct api *api;
 	const struct op *op;
 	struct op_state *state;
@@ -59,28 +60,29 @@ struct api_call {
 
 void api_start(struct api *api, struct api_thread *t, struct api_call *c);
 void api_finish(struct api_call *c);
-/* Both, for a thread that may wait: sets done and ctx itself. */
+/* api_start(), waiting and api_finish(), for a thread that may wait. Sets done and ctx itself. */
 void api_call_wait(struct api *api, struct api_thread *t, struct api_call *c);
 /* The target of an operation by its plain name: "PutItem", "GetRecords". */
 struct slice api_target(struct arena *a, const char *operation);
 
-/* ---- faults that are asked for ---- */
+/* ---- injected faults ---- */
 
-/* Whether requests have any now. One load; any thread. */
+/* Whether any are set now. One load; any thread. */
 bool api_has_faults(const struct api *api);
-/* Draws them for a call that has target, body and arena, and has not been started: how many milliseconds later that is to be. */
+/* Draws them for a call that has target, body and arena but has not been started. Returns the delay before starting
+ * it, in milliseconds. */
 int64_t api_draw_faults(struct api *api, struct api_call *c);
-/* After api_finish(): how long the reply is to be held back, and whether there is none and the connection ends instead. */
+/* After api_finish(): how long to hold the reply back; whether to close the connection instead of replying. */
 int64_t api_fault_hold_ms(const struct api_call *c);
 bool api_fault_hangs_up(const struct api_call *c);
-/* For operators: changes what holds by a SPEC (empty: nothing changes), and tells what does then, as JSON. False with a sentence. Faults
- * must have been given to api_new(), which api_takes_faults() tells. */
+/* For operators: applies a SPEC (empty: changes nothing) and returns the faults then in force, as JSON. False with a
+ * sentence. Requires that api_new() was given faults: api_takes_faults(). */
 bool api_takes_faults(const struct api *api);
 bool api_set_faults(struct api *api, struct arena *a, struct slice spec, struct slice *out) MUST_CHECK;
 
 /* A ready error reply in DynamoDB's form, for a transport that refuses a request by itself. */
 struct slice api_error_reply(struct arena *a, const struct error *e);
-/* ---- what is known of an operation without calling it ---- */
+/* ---- facts about operations ---- */
 
 enum op_flags {
 	OP_READ = 1,    /* answers from the caller's thread */
@@ -89,17 +91,17 @@ enum op_flags {
 	OP_STREAMS = 8, /* target prefix DynamoDBStreams_20120810 */
 };
 
-/* Of the operation's row (ops.c): the one place that says what it is. */
+/* From the operation's row (ops.c), the only place that states them. */
 struct api_operation {
 	const char *name; /* "PutItem" */
 	int flags;        /* enum op_flags */
 };
 
-/* By its target (X-Amz-Target), or by its plain name; NULL: there is none. */
+/* By target (X-Amz-Target) or by plain name; NULL: unknown. */
 const struct api_operation *api_operation(struct slice target);
 const struct api_operation *api_operation_named(const char *name);
 
-/* Whether it changes items, and so the streams: processors have to follow it. NULL: no. */
+/* Whether it changes items, and thus streams: processors must follow it. NULL: no. */
 static inline bool api_changes_items(const struct api_operation *o)
 {
 	return o && (o->flags & (OP_WRITE | OP_CONTROL)) == OP_WRITE;
@@ -111,15 +113,15 @@ static inline bool api_changes_tables(const struct api_operation *o)
 	return o && (o->flags & (OP_WRITE | OP_CONTROL)) == (OP_WRITE | OP_CONTROL);
 }
 
-/* db_stream_latest(): whether it is another than before tells, cheaply, whether any stream may have something new. Any thread. */
+/* db_stream_latest(): if it has changed, some stream may have new records. Cheap; any thread. */
 uint64_t api_stream_latest(struct api *api);
-/* db_stream_aging(): what the streams will forget soon. Any thread. */
+/* db_stream_aging(): the records the streams will trim soon. Any thread. */
 uint64_t api_stream_aging(struct api *api);
 
-/* How the database is, in words without paths; NULL: well. Cheap; any thread. */
+/* The database's health, in words without paths; NULL: healthy. Cheap; any thread. */
 struct api_health {
 	const char *not_alive; /* only a restart or an operator helps */
-	const char *not_ready; /* not every request is taken now; whatever is not alive is not ready either */
+	const char *not_ready; /* some requests are refused now; also set whenever not_alive is */
 };
 struct api_health api_health(struct api *api);
 

@@ -19,7 +19,7 @@ static void state_init(struct op_state *s, struct api *api, struct arena *a)
 	*s = (struct op_state){ .arena = a, .api = api, .db = api->db, .catalog = db_catalog(api->db, a) };
 }
 
-/* What counts as which operation: requests, and from WRITES on the kinds of single writes. */
+/* Maps requests to operations; the kinds of single writes start at WRITES. */
 #define WRITES (REQUEST_RECORDS + 1)
 /* clang-format off */
 static const op_handler handlers[] = {
@@ -31,7 +31,7 @@ static const op_handler handlers[] = {
 
 static size_t row_of(const struct request *q)
 {
-	static _Atomic size_t rows[sizeof(handlers) / sizeof(*handlers)]; /* 1 + the row; 0: not looked for yet */
+	static _Atomic size_t rows[sizeof(handlers) / sizeof(*handlers)]; /* 1 + the row; 0: not looked up yet */
 	bool alone = q->kind == REQUEST_WRITE && !request_is_transaction(&q->write);
 	size_t i = alone ? WRITES + (size_t)q->write.actions[0].kind : (size_t)q->kind,
 	       row = atomic_load_explicit(&rows[i], memory_order_relaxed);
@@ -201,7 +201,7 @@ static bool execute_records(struct op_state *s, const struct request *q, struct 
 
 /* ---- writes ---- */
 
-/* What reading the document would check of the values. Expressions were checked when they were built. */
+/* The checks on values that parsing a document would make. Expressions were checked when they were built. */
 static bool check_values(struct op_state *s, const struct request_write *q, struct error *e)
 {
 	for (size_t i = 0; i < q->count; i++) {
@@ -220,7 +220,7 @@ static bool prepare_write(struct op_state *s, const struct request *q, struct er
 	s->write.arena = s->arena;
 	if (!check_values(s, &q->write, e) || !actions_prepare(s, &q->write, e))
 		return false;
-	if (q->write.token.n) /* known by the document */
+	if (q->write.token.n) /* the token needs a digest of the document */
 		op_set_token(s, json_parse(s->arena, request_document(s->arena, q)));
 	return true;
 }
@@ -338,7 +338,7 @@ void api_execute(struct api *api, struct arena *a, const struct request *q, stru
 {
 	int64_t started = clock_monotonic_us();
 	struct error e = { 0 };
-	struct op_state s; /* of a write the writer has it until it is waited for */
+	struct op_state s; /* for a write, the writer's until it has been waited for */
 
 	state_init(&s, api, a);
 	*reply = (struct reply){ .status = 200 };

@@ -1,8 +1,8 @@
 /* Requests carried out without a document: the database in this process.
  *
- * Each says what the operation of its name would say, in the same words, and counts as one: the handlers of the operations and these
- * functions differ only in how they read the request and write the reply. Reads are always consistent. Memory that runs out leaves by
- * arena.h A1.
+ * Each returns what the operation of its name would return, with the same error texts, and is counted as one:
+ * handlers and these functions differ only in how they read the request and write the reply. Reads are always
+ * consistent. Running out of memory leaves by arena.h A1.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef THORPE_API_EXECUTE_H
 #define THORPE_API_EXECUTE_H
@@ -12,14 +12,16 @@
 
 void api_execute(struct api *api, struct arena *a, const struct request *q, struct reply *reply);
 
-/* A write that is under way (request/backend.h: backend_start()). NULL: it would be refused, or memory is out; nothing was done. */
+/* A write under way (request/backend.h: backend_start()). NULL: it would be refused, or out of memory; nothing was
+ * done. */
 struct api_started;
 struct api_started *api_execute_start(struct api *api, struct arena *a, const struct request *q) MUST_CHECK;
 /* Whether it was done. Allocates nothing. */
 bool api_execute_wait(struct api_started *s) MUST_CHECK;
 
-/* A number that stays the same while nothing is written to the partition of the key: what was read after asking for it need not be
- * read again. Another table of the same name has other numbers. 0: not known at the moment. Not counted: nothing is read. */
+/* A version that stays the same while nothing is written to the key's partition: a value read after asking for it
+ * need not be read again. A table recreated under the same name has other versions. 0: unknown at the moment. Reads
+ * nothing, so it is not counted. */
 uint64_t api_item_version(struct api *api, struct arena *a, struct slice table, struct value key);
 
 /* ---- what handlers and requests share: op_get.c, op_batch_get.c, op_transact_write.c (and action.h, paging.h, op_streams.h) ---- */
@@ -33,10 +35,10 @@ struct batch_read {
 	const struct request_batch *q;
 	const struct table *table;
 	struct item_key *keys;
-	const bool *throttled;                                /* by key: it is not read; NULL: none of them is */
-	void (*emit)(void *ctx, size_t i, struct value item); /* keys[i] was looked for; absent: there is none */
+	const bool *throttled;                                /* by key: true if it is not read; NULL: none is */
+	void (*emit)(void *ctx, size_t i, struct value item); /* called for each key read; absent: no such item */
 	void *ctx;
-	size_t end; /* keys from here on were not looked for: what a reply holds is full */
+	size_t end; /* keys from here on were not read: the reply is full */
 	double units;
 };
 bool batch_resolve(struct op_state *s, const struct request_batch *q, struct batch_read *r, struct error *e) MUST_CHECK;

@@ -1,4 +1,4 @@
-/* Faults that are asked for, in DynamoDB's words.
+/* Injected faults, with DynamoDB's error texts.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "api/op/cancellation.h"
 #include "api/internal.h"
@@ -17,14 +17,14 @@
 	"Consider increasing your provisioning level for the under-provisioned global secondary indexes with the UpdateTable API"
 #define CONFLICT "Transaction is ongoing for the item"
 
-/* ---- which table a request is about ---- */
+/* ---- the table of a request ---- */
 
 static struct slice name_in(const struct json *j, const char *member)
 {
 	return table_name_of_arn(op_string(j, member));
 }
 
-/* Of the one member of a TransactItem that is set. */
+/* From the one member of a TransactItem that is set. */
 static struct slice name_in_action(const struct json *item)
 {
 	for (size_t i = 0; json_is(item, JSON_OBJECT) && i < item->count; i++)
@@ -33,7 +33,7 @@ static struct slice name_in_action(const struct json *item)
 	return SLICE("");
 }
 
-/* The first that it names; empty: none. The request has not been checked. */
+/* The first table that the request names; empty: none. The request has not been checked. */
 static struct slice table_of(const struct json *in, struct arena *a)
 {
 	const struct json *items = json_get(in, "RequestItems"), *actions = json_get(in, "TransactItems");
@@ -180,7 +180,7 @@ bool fault_spares(struct op_state *s, struct error *e)
 	bool writes = op->facts.flags & OP_WRITE;
 
 	if (op->facts.flags & (OP_CONTROL | OP_STREAMS) || op_has(s->in, "RequestItems"))
-		return true; /* batches have looked at each of their items */
+		return true; /* batches check each item themselves */
 	return op_has(s->in, "TransactItems") ? spares_transaction(s, writes, e) : spares_single(s, writes, e);
 }
 

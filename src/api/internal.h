@@ -30,11 +30,11 @@ struct api {
 void metrics_count(struct api *api, size_t i, int status, int64_t us);
 
 /* ---- fault.c ---- */
-/* Refuses what the handler would have answered, as DynamoDB would: throttling, conflicts. Called after the handler. */
+/* Refuses, as DynamoDB would, a request that the handler accepted: throttling, conflicts. Called after the handler. */
 bool fault_spares(struct op_state *s, struct error *e) MUST_CHECK;
-/* The moment that a read of the table, or of an index of it (NULL: none), sees; NULL: now. With s->fault. */
+/* The past view that a read of the table, or of its index (NULL: none), sees; NULL: the present. Requires s->fault. */
 const struct store_view *fault_view(struct op_state *s, const struct table *t, const struct index *i, bool consistent);
-/* How throttling of the table, or of an index of it (NULL: none), is put. */
+/* Fills the throttling error of the table, or of its index (NULL: none). */
 void fault_set_throttled(struct op_state *s, const struct table *t, const struct index *i, bool writes, struct error *e);
 
 #endif

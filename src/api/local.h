@@ -6,13 +6,13 @@
 #include "api/api.h"
 #include "request/database.h"
 
-/* One thread at a time. NULL when memory is out. */
+/* One thread at a time. NULL: out of memory. */
 struct backend *backend_local_new(struct api *api);
 
 struct database_local {
 	struct database base;
 	struct api *api;
 };
-void database_local_init(struct database_local *l, struct api *api); /* which outlives it */
+void database_local_init(struct database_local *l, struct api *api); /* the api must outlive it */
 
 #endif

@@ -36,19 +36,19 @@ struct op_state {
 	struct reply_reason *reasons; /* action_prepare() */
 	void *data;                   /* the handler's, for written() */
 	struct api_call *call;
-	bool outside;                   /* it came from outside: api_call */
-	const struct fault_plan *fault; /* what is to go wrong; NULL: nothing */
+	bool outside;                   /* from another process: struct api_call */
+	const struct fault_plan *fault; /* faults drawn for it; NULL: none */
 };
 
 typedef bool (*op_handler)(struct op_state *s, struct error *e);
 
 struct op {
-	struct api_operation facts; /* name and flags, which others may know (api.h) */
+	struct api_operation facts; /* name and flags, public (api.h) */
 	const struct shape *shape;
 	op_handler handle;
 };
 
-/* NULL when there is none. */
+/* NULL: unknown. */
 const struct op *op_find(struct slice target);
 size_t op_count(void);
 const struct op *op_at(size_t i);

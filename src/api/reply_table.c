@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "api/reply.h"
 
-/* What an on-demand table takes at once when it is new. */
+/* The initial throughput of a new on-demand table. */
 #define WARM_READ_UNITS  12000
 #define WARM_WRITE_UNITS 4000
 
@@ -12,7 +12,7 @@ void reply_time(struct buf *b, int64_t ms)
 	buf_printf(b, ".%03d", (int)(ms % 1000));
 }
 
-/* A date that may never have been. */
+/* Omitted if the event never happened. */
 static void date(struct buf *b, const char *name, int64_t ms)
 {
 	if (!ms)
@@ -106,7 +106,7 @@ static void mode_summary(struct buf *b, const char *name, const char *mode_name,
 	json_close(b, '}');
 }
 
-/* DynamoDB says nothing of a table that has always been provisioned, and else says it twice. */
+/* DynamoDB omits it for a table that has always been provisioned, and otherwise writes it twice. */
 static void billing(struct buf *b, const struct table *t, enum resource_status shown)
 {
 	if (!t->on_demand && !t->on_demand_since_ms)
@@ -211,7 +211,7 @@ static void encryption(struct buf *b, const struct table *t, struct arena *a)
 	json_close(b, '}');
 }
 
-/* Of a table that goes, DynamoDB no longer tells how it is built. */
+/* For a table being deleted, DynamoDB omits the structure. */
 void reply_table(struct buf *b, const struct table *t, enum resource_status shown, struct arena *a)
 {
 	bool going = shown == STATUS_DELETING;

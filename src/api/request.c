@@ -40,7 +40,7 @@ int64_t op_int(const struct json *obj, const char *name, int64_t otherwise)
 		return j->integer;
 	if (!json_is(j, JSON_DOUBLE))
 		return otherwise;
-	/* Java narrows: out of range sticks to the ends. */
+	/* As Java narrows: out-of-range values saturate. */
 	if (j->number >= 9.2e18)
 		return INT64_MAX;
 	if (j->number <= -9.2e18)

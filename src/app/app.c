@@ -2,7 +2,6 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "app/app.h"
 #include "app/db/lag.h"
-#include "app/db/late.h"
 #include "app/db/moved.h"
 #include "app/db/rehearse.h"
 #include "app/read/read.h"
@@ -44,8 +43,8 @@ struct app *app_new(const struct app_options *o)
 	app->gather = gather_new();
 	app->idempotency = idempotency_new();
 	app->lag = o->database && o->database->is_remote ? lag_new(o->design) : NULL;
-	app->guesses =
-		o->database && o->database->is_remote ? guesses_new() : NULL; /* NULL for want of memory: slower */
+	app->guesses = o->database && o->database->is_remote ? guesses_new(app->clock)
+							     : NULL; /* NULL for want of memory: slower */
 	ARENA_TRY(&app->arena, {
 		app->routes = routes_new(&app->arena, app->design);
 		app->index = app_index_make(app->design, &app->arena);
@@ -252,7 +251,7 @@ bool app_is_quick(struct app *app, const struct app_request *q)
  * milliseconds. */
 static int64_t sweep_deletions(struct app *app, struct run *r)
 {
-	int64_t every_ms = late_is_possible(r) ? SWEEP_LATE_EVERY_MS : SWEEP_EVERY_MS, next_ms = INT64_MAX;
+	int64_t every_ms = run_is_remote(r) ? SWEEP_LATE_EVERY_MS : SWEEP_EVERY_MS, next_ms = INT64_MAX;
 
 	if (app->deletions_settled)
 		return every_ms;

@@ -138,7 +138,7 @@ static void print_parts(const struct json *parts)
 	}
 }
 
-static int refuse(struct call *c, const struct client_reply *r)
+static int report_refusal(struct call *c, const struct client_reply *r)
 {
 	if (r->status == 404 && complain_of_design(c))
 		return EXIT_REFUSED;
@@ -149,7 +149,7 @@ static int refuse(struct call *c, const struct client_reply *r)
 
 /* ---- the command ---- */
 
-static int call(struct call *c)
+static int make_call(struct call *c)
 {
 	struct slice path = arena_printf(&c->arena, "/%s%s", c->talk.design, c->pattern ? "/call" : "");
 	struct client_reply r;
@@ -158,7 +158,7 @@ static int call(struct call *c)
 	if (!operator_ask(&c->talk, c->pattern ? "POST" : "GET", path, c->pattern ? body_of(c) : (struct slice){ 0 }, &r))
 		return EXIT_REFUSED;
 	if (r.status != 200)
-		return refuse(c, &r);
+		return report_refusal(c, &r);
 	buf_init(&out, &c->arena);
 	if (c->pattern)
 		call_print(&out, r.body);
@@ -168,7 +168,7 @@ static int call(struct call *c)
 	return 0;
 }
 
-static int check(const struct call *c)
+static int check_words(const struct call *c)
 {
 	for (int i = 0; i < c->with_count; i++)
 		if (!strchr(c->with[i], '='))
@@ -185,7 +185,7 @@ static int run(void *options, char **words, int count)
 	volatile int status = 0;
 
 	c.pattern = count > 1 ? words[1] : NULL;
-	status = check(&c);
+	status = check_words(&c);
 	if (status)
 		return status;
 	arena_init(&c.arena);
@@ -193,7 +193,7 @@ static int run(void *options, char **words, int count)
 	ARENA_TRY(&c.arena, {
 		status = operator_begin(&c.talk, words[0], "thorpe-call", TOKEN_SECONDS);
 		if (!status)
-			status = call(&c);
+			status = make_call(&c);
 	}, { status = complain(EXIT_REFUSED, "out of memory"); });
 	arena_release(&c.arena);
 	return status;

@@ -10,7 +10,7 @@ struct cost {
 	int64_t us;
 };
 
-static double number(const struct json *object, const char *name)
+static double number_of(const struct json *object, const char *name)
 {
 	const struct json *j = json_get(object, name);
 
@@ -46,9 +46,9 @@ static void print_time(struct buf *b, int64_t us)
 static void print_request(struct buf *b, const struct json *request, struct slice raw, struct cost *total)
 {
 	const struct json *items = json_get(request, "items"), *document = json_get(request, "request");
-	double read = number(request, "read_units"), write = number(request, "write_units");
+	double read = number_of(request, "read_units"), write = number_of(request, "write_units");
 	struct slice error = text(request, "error");
-	int64_t us = (int64_t)number(request, "us");
+	int64_t us = (int64_t)number_of(request, "us");
 
 	total->requests++;
 	total->read += read;

@@ -154,7 +154,7 @@ static bool read_value(const struct flag *f, void *options, const char *value, c
 }
 
 /* The option at argv[*i], and its value, which may be the argument after it. False: explained. */
-static bool take(const struct flag *table, void *options, int argc, char **argv, int *i, const char *command)
+static bool take_flag(const struct flag *table, void *options, int argc, char **argv, int *i, const char *command)
 {
 	const char *arg = argv[*i] + 2, *equals = strchr(arg, '='), *value = equals ? equals + 1 : NULL;
 	size_t n = equals ? (size_t)(equals - arg) : strlen(arg);
@@ -193,7 +193,7 @@ enum flags_result flags_parse(const struct flag *table, void *options, int argc,
 			complain(0, "'%s' is not an option; see 'thorpe %s --help'", argv[i], command);
 			return FLAGS_WRONG;
 		}
-		if (!take(table, options, argc, argv, &i, command))
+		if (!take_flag(table, options, argc, argv, &i, command))
 			return FLAGS_WRONG;
 	}
 	return FLAGS_OK;

@@ -51,7 +51,8 @@ static void put_path(struct ask *c, struct buf *b, const char *verb)
 }
 
 /* The reply to a request; NULL after a complaint. *raw is its text. */
-static const struct json *send(struct ask *c, const char *method, struct buf *path, struct slice body, struct slice *raw)
+static const struct json *send_request(struct ask *c, const char *method, struct buf *path, struct slice body,
+				       struct slice *raw)
 {
 	const struct json *reply;
 	struct client_reply r;
@@ -74,7 +75,7 @@ static struct slice text(const struct json *object, const char *name)
 	return json_is(j, JSON_STRING) ? j->string : (struct slice){ 0 };
 }
 
-static double number(const struct json *object, const char *name)
+static double number_of(const struct json *object, const char *name)
 {
 	const struct json *j = json_get(object, name);
 
@@ -105,9 +106,9 @@ static void print_passed_over(const struct json *p)
 	const char *between = "  passed over: ";
 
 	for (size_t i = 0; i < sizeof(passed_over) / sizeof(*passed_over); i++) {
-		if (number(counts, passed_over[i].word) <= 0)
+		if (number_of(counts, passed_over[i].word) <= 0)
 			continue;
-		printf("%s%.0f %s", between, number(counts, passed_over[i].word), passed_over[i].text);
+		printf("%s%.0f %s", between, number_of(counts, passed_over[i].word), passed_over[i].text);
 		between = ", ";
 	}
 	if (between[0] == ',')
@@ -121,31 +122,31 @@ static void print_one(const struct json *p)
 	const struct json *paused = json_get(p, "paused");
 	struct slice problem = text(p, "last_problem"), on = text(p, "on");
 	bool stands_still = text(p, "stands_still").n > 0;
-	double lag = number(p, "lag_seconds");
+	double lag = number_of(p, "lag_seconds");
 
 	printf("%.*s%s\n", SLICE_ARG(text(p, "name")),
 	       stands_still                                    ? "  (stands still)"
 	       : json_is(paused, JSON_BOOL) && paused->boolean ? "  (paused)"
 							       : "");
 	printf("  %.*s%s%.*s, %.0f done", SLICE_ARG(on), on.n ? ": " : "", SLICE_ARG(text(p, "effect")),
-	       number(p, "done"));
+	       number_of(p, "done"));
 	if (lag > 0)
 		printf(", %.1f s behind", lag);
-	if (number(p, "backlog") > 0)
-		printf(", %.0f waiting", number(p, "backlog"));
-	if (number(p, "retries") > 0)
-		printf(", %.0f tried again", number(p, "retries"));
-	if (number(p, "parked") > 0)
-		printf(", %.0f parked", number(p, "parked"));
-	if (number(p, "lost") > 0)
-		printf(", %.0f times behind what the stream keeps", number(p, "lost"));
+	if (number_of(p, "backlog") > 0)
+		printf(", %.0f waiting", number_of(p, "backlog"));
+	if (number_of(p, "retries") > 0)
+		printf(", %.0f tried again", number_of(p, "retries"));
+	if (number_of(p, "parked") > 0)
+		printf(", %.0f parked", number_of(p, "parked"));
+	if (number_of(p, "lost") > 0)
+		printf(", %.0f times behind what the stream keeps", number_of(p, "lost"));
 	putchar('\n');
 	if (problem.n)
 		printf("  last problem, %.*s: %.*s\n", SLICE_ARG(text(p, "last_problem_at")), SLICE_ARG(problem));
 	print_passed_over(p);
 }
 
-/* Where several servers are at the table: who reads what. */
+/* Where several servers use the table: which of them reads what. */
 static void print_shards(const struct json *reply)
 {
 	const struct json *shards = json_get(reply, "shards"), *servers = json_get(reply, "servers");
@@ -165,8 +166,8 @@ static void print_shards(const struct json *reply)
 			continue;
 		}
 		printf("%.*s", SLICE_ARG(owner));
-		if (number(s, "lag_seconds") > 0)
-			printf(", %.1f s behind, %.0f waiting", number(s, "lag_seconds"), number(s, "backlog"));
+		if (number_of(s, "lag_seconds") > 0)
+			printf(", %.1f s behind, %.0f waiting", number_of(s, "lag_seconds"), number_of(s, "backlog"));
 		putchar('\n');
 	}
 }
@@ -187,7 +188,7 @@ static int run_list(struct ask *c)
 	struct buf path;
 
 	put_path(c, &path, NULL);
-	reply = send(c, "GET", &path, (struct slice){ 0 }, &raw);
+	reply = send_request(c, "GET", &path, (struct slice){ 0 }, &raw);
 	if (!reply)
 		return EXIT_REFUSED;
 	list = json_get(reply, "processors");
@@ -219,7 +220,7 @@ static int run_switch(struct ask *c)
 		body = buf_slice(&b);
 	}
 	put_path(c, &path, c->verb);
-	reply = send(c, "POST", &path, body, &raw);
+	reply = send_request(c, "POST", &path, body, &raw);
 	if (!reply)
 		return EXIT_REFUSED;
 	print_one(reply);
@@ -238,7 +239,7 @@ static const struct json *parked_page(struct ask *c, struct slice after, struct 
 	buf_printf(&path, "?limit=%d", PAGE);
 	if (after.n)
 		buf_printf(&path, "&after=%.*s", SLICE_ARG(after));
-	reply = send(c, "GET", &path, (struct slice){ 0 }, raw);
+	reply = send_request(c, "GET", &path, (struct slice){ 0 }, raw);
 	*next = text(reply, "next");
 	return reply ? json_get(reply, "items") : NULL;
 }
@@ -263,7 +264,7 @@ static int run_parked(struct ask *c)
 			printf("%.*s  %.*s %.*s %.*s\n  %.*s (%.0f tries, parked %.*s)\n",
 			       SLICE_ARG(text(p, "sequence")), SLICE_ARG(text(p, "entity")),
 			       SLICE_ARG(text(p, "event")), SLICE_ARG(buf_slice(&b)), SLICE_ARG(text(p, "reason")),
-			       number(p, "tries"), SLICE_ARG(text(p, "parked_at")));
+			       number_of(p, "tries"), SLICE_ARG(text(p, "parked_at")));
 		}
 	} while (after.n);
 	if (!count)
@@ -279,7 +280,7 @@ static bool settle(struct ask *c, struct slice sequence)
 	put_path(c, &path, "parked/");
 	percent_encode(&path, sequence);
 	buf_printf(&path, "/%s", c->verb);
-	return send(c, "POST", &path, (struct slice){ 0 }, &raw) != NULL;
+	return send_request(c, "POST", &path, (struct slice){ 0 }, &raw) != NULL;
 }
 
 /* Those that fail again stay, and are not asked for twice. */
@@ -338,7 +339,7 @@ static const struct verb *find(const char *name)
 	return NULL;
 }
 
-static int check(const struct ask *c, const struct verb *v, const char *design, int words)
+static int check_words(const struct ask *c, const struct verb *v, const char *design, int words)
 {
 	if (!v)
 		return complain(EXIT_USAGE, "'%s' is none of list, pause, resume, replay, parked, retry and drop",
@@ -366,7 +367,7 @@ static int run(void *options, char **words, int count)
 	c.name = count > 2 ? words[2] : NULL;
 	c.sequence = count > 3 ? words[3] : NULL;
 	v = find(c.verb);
-	status = check(&c, v, words[0], count > 2 ? count - 2 : 0);
+	status = check_words(&c, v, words[0], count > 2 ? count - 2 : 0);
 	if (status)
 		return status;
 	arena_init(&c.arena);

@@ -153,7 +153,7 @@ static int print_token(const char *design, struct token_options *o)
 	return status;
 }
 
-static int check(const struct token_options *o, const char *design)
+static int check_options(const struct token_options *o, const char *design)
 {
 	if (o->webhook_secret && (o->q.subject.n || o->q.operator_ || o->q.role_count))
 		return complain(EXIT_USAGE, "--webhook-secret goes without --subject, --role and --operator");
@@ -175,7 +175,7 @@ static int check(const struct token_options *o, const char *design)
 static int run(void *options, char **words, int count)
 {
 	struct token_options *o = options;
-	int status = check(o, words[0]);
+	int status = check_options(o, words[0]);
 
 	(void)count;
 	if (status)

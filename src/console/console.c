@@ -1,5 +1,4 @@
-/* Keeps what documents are made from, and those of designs once they are made.
- * SPDX-License-Identifier: Apache-2.0 */
+/* Keeps the sources of documents, and caches those of designs. SPDX-License-Identifier: Apache-2.0 */
 #include <pthread.h>
 #include <xxhash.h>
 
@@ -42,7 +41,7 @@ void console_free(struct console *c)
 	mem_free(c);
 }
 
-/* What is worked out on the way is much more than what is kept. */
+/* Uses an arena of its own: intermediate results are much larger than the document. */
 static bool make(struct console *c, const struct design *d, struct console_document *out)
 {
 	volatile bool ok = true;

@@ -12,8 +12,8 @@ struct console {
 	struct console_options options; /* completed */
 	pthread_mutex_t lock;           /* of what follows */
 	struct arena arena;
-	struct console_document *documents; /* as options.apps; without a body: not made yet */
-	struct verify **verifications;      /* as options.apps; NULL: never asked for */
+	struct console_document *documents; /* in the order of options.apps; without a body: not made yet */
+	struct verify **verifications;      /* in the order of options.apps; NULL: never requested */
 };
 
 #endif

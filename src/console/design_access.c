@@ -1,4 +1,4 @@
-/* An access pattern: what it is asked with, the request it becomes, what it gives. And processors, which are asked by changes.
+/* An access pattern: its parameters, the request it becomes, what it returns. And processors, which changes trigger.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "app/openapi/openapi.h"
 #include "app/read/read.h"
@@ -32,7 +32,7 @@ static void put_param(struct buf *b, const struct access *x, struct slice name, 
 	json_close(b, '}');
 }
 
-/* Some of the query string stand in the path, or are compared with keys: then they are among the others already. */
+/* Parameters of the query string that are also in the path or compared with keys are listed there already. */
 static bool is_among(const struct access *x, struct slice name)
 {
 	for (size_t i = 0; i < x->param_count; i++)

@@ -1,5 +1,4 @@
-/* An attribute: its type, what is special about it, and what it is worked out from.
- * SPDX-License-Identifier: Apache-2.0 */
+/* An attribute: its type, its flags, and where its value comes from. SPDX-License-Identifier: Apache-2.0 */
 #include "console/design_doc.h"
 
 static const char *type_name(enum attr_type t)
@@ -81,7 +80,7 @@ static void put_flags(struct buf *b, const struct attribute *x)
 	json_close(b, ']');
 }
 
-/* ---- what it is worked out from ---- */
+/* ---- where the value comes from ---- */
 
 static void say_copy(struct buf *b, const struct attribute *x)
 {

@@ -1,5 +1,4 @@
-/* A design as the console wants to see it: everything in it that a person would ask about, each with its line in the file.
- * SPDX-License-Identifier: Apache-2.0 */
+/* A design as the console shows it: each part with its line in the file. SPDX-License-Identifier: Apache-2.0 */
 #ifndef THORPE_CONSOLE_DESIGN_DOC_H
 #define THORPE_CONSOLE_DESIGN_DOC_H
 
@@ -16,7 +15,7 @@ void design_attribute_doc(struct buf *b, const struct attribute *x);
 void design_findings_doc(struct buf *b, const struct design *d);                           /* a list */
 void design_references_doc(struct buf *b, const struct design *d, const struct entity *e); /* a list */
 
-/* ---- what several of them need ---- */
+/* ---- shared helpers ---- */
 void design_parts_doc(struct buf *b, const struct template *t); /* the pieces of a template; NULL: an empty list */
 void design_keys_doc(struct buf *b, const struct key_rule *rules, size_t n); /* a list */
 struct slice design_type(struct arena *a, const struct attribute *x);        /* "list of string"; NULL: "string" */

@@ -1,5 +1,4 @@
-/* An entity: its attributes, keys, companions and rules, and the routes it is reached by.
- * SPDX-License-Identifier: Apache-2.0 */
+/* An entity: its attributes, keys, companions, rules and routes. SPDX-License-Identifier: Apache-2.0 */
 #include "console/design_doc.h"
 #include "design/describe/describe.h"
 
@@ -47,7 +46,7 @@ static bool has_rule(const struct entity *e, const struct key_rule *rule)
 	return false;
 }
 
-/* Whether an entity of the design is the item that a login compares with. */
+/* Whether the item that a login compares with is an entity of the design. */
 static bool is_described(const struct design *d, const struct login *l)
 {
 	for (size_t i = 0; i < d->entity_count; i++) {
@@ -145,7 +144,7 @@ struct route_doc {
 	const char *method;
 	struct slice path, does;
 	enum allow_verb verb;
-	const struct action *action; /* NULL: it is none */
+	const struct action *action; /* NULL: not an action */
 };
 
 static void put_route(struct buf *b, const struct design *d, const struct entity *e, const struct route_doc *r)
@@ -162,7 +161,7 @@ static void put_route(struct buf *b, const struct design *d, const struct entity
 	json_close(b, '}');
 }
 
-/* Operators have all of them, whatever the rules say. */
+/* Operators may use all of them, whatever the rules say. */
 static void put_routes(struct buf *b, const struct design *d, const struct entity *e)
 {
 	struct slice collection = describe_collection(e);

@@ -1,4 +1,4 @@
-/* What `thorpe check` says of the design, also what its author accepts, with the reason.
+/* Findings of `thorpe check`, including those the design accepts, with the reason.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "console/design_doc.h"
 

@@ -1,4 +1,4 @@
-/* Templates and the attributes that are made from them.
+/* Templates and the attributes computed from them.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "console/design_doc.h"
 

@@ -1,5 +1,5 @@
 /* Which attributes of an item name another item: what the design declares (requires, counts, copies), and what its keys and
- * names show. The console leads from one to the other; that the other exists is not promised.
+ * names show. The console links the two items; the other need not exist.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <strings.h>
 
@@ -9,7 +9,7 @@ struct references {
 	struct buf *out;
 	const struct design *d;
 	const struct entity *from;
-	struct buf seen; /* "User(author_id)\n", for each that has been written */
+	struct buf seen; /* "User(author_id)\n" for each one written */
 };
 
 void design_reference_text(struct buf *b, const struct reference *r)
@@ -22,7 +22,7 @@ void design_reference_text(struct buf *b, const struct reference *r)
 	buf_byte(b, ')');
 }
 
-/* Whether it is new; then it is remembered. */
+/* Whether it is new; remembers it. */
 static bool is_new(struct references *x, struct slice entity, const struct slice *args, size_t n)
 {
 	struct buf text;
@@ -48,7 +48,7 @@ static void add(struct references *x, struct slice entity, const struct slice *a
 	json_close(x->out, '}');
 }
 
-/* Only what an item has in itself can be followed: each argument is an attribute. */
+/* A reference can be followed only if each argument is an attribute of the item. */
 static void add_declared(struct references *x, struct slice entity, const struct term *const *args, size_t n)
 {
 	const struct entity *to = design_entity(x->d, entity);
@@ -139,7 +139,7 @@ static bool is_generic(struct slice name)
 	return false;
 }
 
-/* Of several entities with one identity the first is the one that is meant. */
+/* Among entities with the same identity, the first is meant. */
 static bool is_first_of_identity(const struct design *d, const struct entity *to)
 {
 	for (const struct entity *e = d->entities; e != to; e++)

@@ -1,4 +1,4 @@
-/* Repairs what is not UTF-8.
+/* Replaces invalid UTF-8.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "console/doc.h"
 

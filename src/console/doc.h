@@ -1,4 +1,4 @@
-/* Texts of any bytes as values and members of JSON documents (json/json.h): what is not UTF-8 becomes question marks. The
+/* Texts of any bytes as values and members of JSON documents (json/json.h): invalid UTF-8 becomes question marks. The
  * console quotes files and command lines.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef THORPE_CONSOLE_DOC_H

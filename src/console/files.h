@@ -1,6 +1,7 @@
 /* The console's own files, as `npm run build` in console/ left them when the server was built: in the binary, nowhere else.
  *
- * The list is made by scripts/embed-console.py. When nothing was built there is one page that says how.
+ * The list is made by scripts/embed-console.py. If the console was not built, there is one page that says how to
+ * build it.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef THORPE_CONSOLE_FILES_H
 #define THORPE_CONSOLE_FILES_H
@@ -12,17 +13,17 @@
 struct console_file {
 	const char *path; /* below /console/: "index.html", "assets/index-4f1c2a.js" */
 	const char *type; /* Content-Type */
-	const char *etag; /* with its quotes; of the file's bytes before they were zipped */
+	const char *etag; /* with its quotes; of the file's bytes before compression */
 	bool immutable;   /* the name has a hash of the content in it */
 	const unsigned char *gzip;
 	size_t gzip_bytes, bytes; /* zipped, and before */
 };
 
-/* NULL: there is none. An empty path is index.html. Only whole names are known: nothing is decoded, nothing is looked up. */
+/* NULL: no such file. An empty path is index.html. Matches whole names only: decodes nothing and opens no file. */
 const struct console_file *console_file(struct slice path);
 /* For tests: the i-th; NULL after the last. */
 const struct console_file *console_file_at(size_t i);
-/* Whether there is more than the page that says how to build it. */
+/* False if there is only the page that says how to build it. */
 extern const bool console_is_built;
 
 #endif

@@ -1,4 +1,4 @@
-/* Who this server is, and the tokens its console works with.
+/* The server's identity, and the tokens its console uses.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "console/console_internal.h"
 #include "console/doc.h"

@@ -1,11 +1,11 @@
-/* The numbers of the overview: totals that only grow, from which the console makes rates, and what is the case now.
+/* The numbers of the overview: counters, from which the console computes rates, and current values.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "console/console_internal.h"
 #include "console/doc.h"
 
-#define REFUSING "The disk is full or does not take writes: they are refused, reads go on. The log says more."
+#define REFUSING "The disk is full or refuses writes: writes are refused, reads continue. The log says more."
 
-#define DAMAGED "Damaged data was met. The log says where."
+#define DAMAGED "Damaged data was found. The log says where."
 
 static const char *health_of(const struct console_options *o)
 {

@@ -1,4 +1,4 @@
-/* What the oracle says of the items of a design that is being served: looked at by a thread in the background, kept until the next time.
+/* Runs the oracle on the items of a served design in a background thread; keeps the result until the next run.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "console/verify.h"
 #include <pthread.h>
@@ -23,7 +23,7 @@ struct verify {
 	struct process *process; /* NULL: none */
 	struct database *database;
 	pthread_t thread;
-	bool started; /* a thread is there, or was, and is to be joined */
+	bool started; /* a thread runs or has ended, and must be joined */
 	atomic_bool stop;
 	pthread_mutex_t lock; /* of what follows */
 	enum verify_state state;
@@ -52,7 +52,7 @@ static void take_finding(void *ctx, const struct oracle_finding *f)
 			oracle_finding_json(&v->findings, v->design, f);
 			v->kept++;
 		}, {
-			v->findings.n = before; /* half a finding is none */
+			v->findings.n = before; /* drop the incomplete finding */
 		});
 	}
 	pthread_mutex_unlock(&v->lock);
@@ -140,7 +140,7 @@ void verify_free(struct verify *v)
 	mem_free(v);
 }
 
-/* What the last one found goes. */
+/* Drops the last findings. */
 static void begin(struct verify *v)
 {
 	arena_release(&v->arena);
@@ -163,7 +163,7 @@ void verify_start(struct verify *v)
 	pthread_mutex_unlock(&v->lock);
 	if (running)
 		return;
-	if (v->started) /* the one before has ended, or is about to */
+	if (v->started) /* the previous one has ended or is about to */
 		pthread_join(v->thread, NULL);
 	v->started = pthread_create(&v->thread, NULL, run, v) == 0;
 	if (v->started)
@@ -191,7 +191,7 @@ struct slice verify_document(struct verify *v, struct arena *a)
 	static const char *const states[] = { "never", "running", "done", "failed" };
 	struct buf b;
 
-	/* Room first: memory that runs out while the lock is held would leave with it. */
+	/* Makes room first: running out of memory with the lock held would leave it locked. */
 	buf_init(&b, a);
 	pthread_mutex_lock(&v->lock);
 	{

@@ -58,7 +58,7 @@ bool copy_table_still(struct copier *c)
 	if (stream_is_on(table)) {
 		copy_job_say(
 			j,
-			"%.*s: the stream at %s is off until the switch, so that nobody takes copied items for changes",
+			"%.*s: the stream at %s is off until the switch, so that copied items are not taken for changes",
 			SLICE_ARG(j->table), j->o->to.name);
 		if (!set_stream(c, COPY_TO, NULL))
 			return false;

@@ -272,7 +272,7 @@ static bool is_mine(struct copier *c, const char *owner)
 }
 
 /* Under a condition, which says whose it is now. */
-static bool put(struct copier *c, const char *to, bool exists, struct slice owner, int64_t beat)
+static bool put_state(struct copier *c, const char *to, bool exists, struct slice owner, int64_t beat)
 {
 	struct buf b = copy_body(c, copy_beside(c));
 	struct backend_reply r;
@@ -309,16 +309,16 @@ bool copy_state_claim(struct copier *c, bool exists, struct slice owner, uint64_
 	if (!ulid_new(clock_now_ms(&clock_system), j->owner))
 		return copy_job_fail(j, "there are no random numbers");
 	j->owner[ULID_LENGTH] = 0;
-	j->is_saved = put(c, j->owner, exists, owner, (int64_t)beat);
+	j->is_saved = put_state(c, j->owner, exists, owner, (int64_t)beat);
 	return j->is_saved;
 }
 
 bool copy_state_save(struct copier *c)
 {
-	return put(c, c->job->owner, true, slice_str(c->job->owner), -1);
+	return put_state(c, c->job->owner, true, slice_str(c->job->owner), -1);
 }
 
 bool copy_state_leave(struct copier *c)
 {
-	return put(c, "", true, slice_str(c->job->owner), -1);
+	return put_state(c, "", true, slice_str(c->job->owner), -1);
 }

@@ -108,7 +108,7 @@ static bool look_for(struct copier *c, struct slice processor, size_t *behind)
 	return true;
 }
 
-static bool note(struct copier *c, struct slice processor, bool *any, char *why, size_t n)
+static bool note_processor(struct copier *c, struct slice processor, bool *any, char *why, size_t n)
 {
 	size_t behind, at = strlen(why);
 
@@ -130,9 +130,9 @@ bool copy_undone_look(struct copier *c, bool *any, char *why, size_t n)
 		return true;
 	for (size_t i = 0; i < d->processor_count; i++)
 		if ((d->processors[i].effect != EFFECT_SEND || send_is_needed(&d->processors[i])) &&
-		    !note(c, d->processors[i].name, any, why, n))
+		    !note_processor(c, d->processors[i].name, any, why, n))
 			return false;
-	return !keeper_is_needed(d) || note(c, SLICE(KEEPER_NAME), any, why, n);
+	return !keeper_is_needed(d) || note_processor(c, SLICE(KEEPER_NAME), any, why, n);
 }
 
 /* ---- doing it ---- */

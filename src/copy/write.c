@@ -44,7 +44,7 @@ static bool wait_for_units(struct job *j, double units)
 
 /* ---- a batch ---- */
 
-static bool add(struct batch *b, const char *kind, const char *member, const struct json *what)
+static bool add_to_batch(struct batch *b, const char *kind, const char *member, const struct json *what)
 {
 	size_t before;
 
@@ -65,12 +65,12 @@ static bool add(struct batch *b, const char *kind, const char *member, const str
 
 bool copy_batch_put(struct batch *b, const struct json *item)
 {
-	return add(b, "PutRequest", "Item", item);
+	return add_to_batch(b, "PutRequest", "Item", item);
 }
 
 bool copy_batch_delete(struct batch *b, const struct json *key)
 {
-	return add(b, "DeleteRequest", "Key", key);
+	return add_to_batch(b, "DeleteRequest", "Key", key);
 }
 
 static struct slice request(struct batch *b, struct slice list)

@@ -3,7 +3,7 @@
 #include "app/db/provision_request.h"
 #include "deploy/deploy_internal.h"
 
-static struct slice end(struct buf *b)
+static struct slice end_request(struct buf *b)
 {
 	json_close(b, '}');
 	return buf_slice(b);
@@ -50,7 +50,7 @@ struct slice deploy_request_create(const struct deploy_table *t, struct arena *a
 	deploy_put_tags(&b, t);
 	if (t->protection)
 		put_protection(&b);
-	return end(&b);
+	return end_request(&b);
 }
 
 struct slice deploy_request_stream(const struct deploy_table *t, struct arena *a)
@@ -59,7 +59,7 @@ struct slice deploy_request_stream(const struct deploy_table *t, struct arena *a
 
 	provision_begin(&b, t->as, a);
 	provision_put_stream(&b, t->as);
-	return end(&b);
+	return end_request(&b);
 }
 
 struct slice deploy_request_protect(const struct deploy_table *t, struct arena *a)
@@ -68,7 +68,7 @@ struct slice deploy_request_protect(const struct deploy_table *t, struct arena *
 
 	provision_begin(&b, t->as, a);
 	put_protection(&b);
-	return end(&b);
+	return end_request(&b);
 }
 
 struct slice deploy_request_recovery(const struct deploy_table *t, struct arena *a)
@@ -77,7 +77,7 @@ struct slice deploy_request_recovery(const struct deploy_table *t, struct arena 
 
 	provision_begin(&b, t->as, a);
 	put_recovery(&b);
-	return end(&b);
+	return end_request(&b);
 }
 
 static int64_t units_of(const struct json *units, const char *name)
@@ -113,7 +113,7 @@ struct slice deploy_request_tag(const struct deploy_table *t, struct slice arn, 
 
 	begin_of_arn(&b, arn, a);
 	deploy_put_tags(&b, t);
-	return end(&b);
+	return end_request(&b);
 }
 
 struct slice deploy_request_list_tags(struct slice arn, struct slice next, struct arena *a)
@@ -123,5 +123,5 @@ struct slice deploy_request_list_tags(struct slice arn, struct slice next, struc
 	begin_of_arn(&b, arn, a);
 	if (next.n)
 		json_member_string(&b, "NextToken", next);
-	return end(&b);
+	return end_request(&b);
 }

@@ -55,12 +55,12 @@ static void wait_a_little(struct run_state *s)
 		s->pause_ms = LONGEST_PAUSE_MS;
 }
 
-static void say(struct run_state *s, struct slice line)
+static void say_line(struct run_state *s, struct slice line)
 {
 	s->progress->say(s->progress->ctx, line);
 }
 
-#define SAY(s, ...) say((s), arena_printf(&(s)->arena, __VA_ARGS__))
+#define SAY(s, ...) say_line((s), arena_printf(&(s)->arena, __VA_ARGS__))
 
 /* Once when it begins, then now and then. */
 static void say_waiting(struct run_state *s, struct slice what)
@@ -71,7 +71,7 @@ static void say_waiting(struct run_state *s, struct slice what)
 		snprintf(s->told, sizeof(s->told), "%.*s", SLICE_ARG(what));
 		s->since_us = s->told_us = now;
 		s->pause_ms = PAUSE_MS;
-		say(s, what);
+		say_line(s, what);
 	} else if (now - s->told_us >= TELL_US) {
 		s->told_us = now;
 		SAY(s, "%.*s (%lld s so far)", SLICE_ARG(what), (long long)((now - s->since_us) / 1000000));
@@ -113,7 +113,7 @@ static const struct deploy_step *next_of(struct run_state *s, size_t table)
 }
 
 /* The other table is not kept waiting by one that takes long. NULL: all is done. */
-static const struct deploy_step *next(struct run_state *s)
+static const struct deploy_step *next_step(struct run_state *s)
 {
 	const struct deploy_step *waits = NULL;
 
@@ -192,8 +192,8 @@ static bool is_passing(const struct backend_reply *r)
 	return slice_is(r->error, "ValidationException") && mentions(r->message, "already");
 }
 
-static bool refuse(struct run_state *s, const struct deploy_step *step, const char *operation,
-		   const struct backend_reply *r)
+static bool report_refusal(struct run_state *s, const struct deploy_step *step, const char *operation,
+			   const struct backend_reply *r)
 {
 	s->failure = (struct deploy_failure){ .operation = operation, .table = name_of(s, step), .reply = *r };
 	if (step->act == DEPLOY_TTL && mentions(r->message, "multiple times within a fixed interval"))
@@ -210,7 +210,7 @@ static bool bear(struct run_state *s, const struct deploy_step *step, struct tri
 	if (!t->refused_us)
 		t->refused_us = now;
 	if (now - t->refused_us > most * 1000)
-		return refuse(s, step, operation, r);
+		return report_refusal(s, step, operation, r);
 	if (t->taken_us || now - t->refused_us > 1000000) /* not for what passes at once, such as a second deploy */
 		say_waiting(s, arena_printf(&s->arena, "%.*s: waiting, for %s is not taken now: %.*s",
 					    SLICE_ARG(name_of(s, step)), operation, SLICE_ARG(r->message)));
@@ -233,7 +233,7 @@ static bool ask_again(struct run_state *s, const struct deploy_step *step, const
 }
 
 /* False: the failure. */
-static bool take(struct run_state *s, const struct deploy_step *step)
+static bool take_step(struct run_state *s, const struct deploy_step *step)
 {
 	struct tried *t = tried_of(s, step);
 	struct backend_reply r;
@@ -252,7 +252,7 @@ static bool take(struct run_state *s, const struct deploy_step *step)
 		return true;
 	}
 	if (r.status != 200)
-		return is_passing(&r) ? bear(s, step, t, operation, &r) : refuse(s, step, operation, &r);
+		return is_passing(&r) ? bear(s, step, t, operation, &r) : report_refusal(s, step, operation, &r);
 	if (!t->taken_us) {
 		SAY(s, "%.*s: %.*s", SLICE_ARG(name_of(s, step)), SLICE_ARG(step->words));
 		t->taken_us = clock_monotonic_us();
@@ -288,13 +288,13 @@ static bool round_of(struct run_state *s, enum deploy_end *end)
 		*end = blocked(s);
 		return false;
 	}
-	step = next(s);
+	step = next_step(s);
 	if (!step) {
 		*end = DEPLOY_DONE;
 		return false;
 	}
 	if (step->act != DEPLOY_WAIT)
-		return take(s, step);
+		return take_step(s, step);
 	say_waiting(s, arena_printf(&s->arena, "%.*s: %.*s", SLICE_ARG(name_of(s, step)), SLICE_ARG(step->words)));
 	wait_a_little(s);
 	return true;

@@ -5,9 +5,9 @@
 
 const struct entity *design_entity(const struct design *d, struct slice name)
 {
-	for (size_t i = 0; i < d->entity_count; i++)
-		if (slice_equal(d->entities[i].name, name))
-			return &d->entities[i];
+	EACH (struct entity, e, d->entities, d->entity_count)
+		if (slice_equal(e->name, name))
+			return e;
 	return NULL;
 }
 
@@ -18,41 +18,41 @@ const struct name *design_named(const struct design *d, struct slice text)
 
 const struct access *design_access(const struct design *d, struct slice name)
 {
-	for (size_t i = 0; i < d->access_count; i++)
-		if (slice_equal(d->accesses[i].name, name))
-			return &d->accesses[i];
+	EACH (struct access, a, d->accesses, d->access_count)
+		if (slice_equal(a->name, name))
+			return a;
 	return NULL;
 }
 
 const struct design_index *design_index(const struct design *d, struct slice name)
 {
-	for (size_t i = 0; i < d->index_count; i++)
-		if (slice_equal(d->indexes[i].name, name))
-			return &d->indexes[i];
+	EACH (struct design_index, i, d->indexes, d->index_count)
+		if (slice_equal(i->name, name))
+			return i;
 	return NULL;
 }
 
 const struct attribute *entity_attribute(const struct entity *e, struct slice name)
 {
-	for (size_t i = 0; i < e->attribute_count; i++)
-		if (slice_equal(e->attributes[i].name, name))
-			return &e->attributes[i];
+	EACH (struct attribute, a, e->attributes, e->attribute_count)
+		if (slice_equal(a->name, name))
+			return a;
 	return NULL;
 }
 
 bool entity_takes(const struct entity *e)
 {
-	for (size_t i = 0; i < e->attribute_count; i++)
-		if (e->attributes[i].next)
+	EACH (struct attribute, a, e->attributes, e->attribute_count)
+		if (a->next)
 			return true;
 	return false;
 }
 
 const struct action *entity_action(const struct entity *e, struct slice name)
 {
-	for (size_t i = 0; i < e->action_count; i++)
-		if (slice_equal(e->actions[i].name, name))
-			return &e->actions[i];
+	EACH (struct action, x, e->actions, e->action_count)
+		if (slice_equal(x->name, name))
+			return x;
 	return NULL;
 }
 
@@ -63,15 +63,17 @@ bool design_is_table_key(const struct design *d, struct slice name)
 
 bool design_is_key(const struct design *d, struct slice name)
 {
-	for (size_t i = 0; i < d->index_count; i++)
-		if (is_key_attribute(&d->indexes[i].key, name))
+	EACH (struct design_index, i, d->indexes, d->index_count)
+		if (is_key_attribute(&i->key, name))
 			return true;
 	return is_key_attribute(&d->key, name);
 }
 
 struct reference attribute_source(const struct attribute *a)
 {
-	return (struct reference){ .entity = a->copy_entity, .args = a->copy_args, .arg_count = a->copy_arg_count };
+	return (struct reference){
+		.entity = a->copy_entity, .to = a->copy_of, .args = a->copy_args, .arg_count = a->copy_arg_count
+	};
 }
 
 const char *const allow_verb_names[ALLOW_VERBS] = { "create", "read", "update", "delete", "list" };

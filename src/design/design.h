@@ -47,6 +47,10 @@ struct access;
 struct slots;
 struct map;
 
+/* Goes through an array: EACH (struct attribute, a, e->attributes, e->attribute_count) … */
+#define EACH(type, var, list, n) \
+	for (const type *var = (list), *var##_end = (n) ? var + (n) : var; var != var##_end; var++)
+
 /* a key that contains a copy of an attribute, `kept by` a pattern */
 struct keyed_copy {
 	const struct template *template; /* the copy's placeholder alone, named after the source attribute */
@@ -176,8 +180,10 @@ struct action {
 	const struct assignment *set;
 	size_t set_count;
 	const struct slice *remove;
+	const struct name *const *remove_at;
 	size_t remove_count;
 	const struct slice *input; /* attributes the body may set */
+	const struct name *const *input_at;
 	size_t input_count;
 	const struct requirement *requires;
 	size_t require_count;
@@ -194,6 +200,7 @@ struct delete_rule {
 	const struct assignment *set;
 	size_t set_count;
 	const struct slice *remove; /* attributes to remove; only with `set` */
+	const struct name *const *remove_at;
 	size_t remove_count;
 	const struct slice *refuse_while; /* access patterns that must return nothing */
 	const struct access *const *refuse_access;
@@ -215,7 +222,7 @@ struct login {
 	struct slice subject; /* attribute that becomes the token's sub */
 	struct slice role;    /* attribute that holds the role; empty: none */
 	const struct name *const *by_at;
-	const struct name *subject_at, *role_at;
+	const struct name *password_at, *subject_at, *role_at;
 	const struct term *when;      /* a condition on the account; NULL: none */
 	const struct slice *patterns; /* ids */
 	size_t pattern_count;
@@ -250,7 +257,8 @@ struct entity {
 	size_t action_count;
 	struct delete_rule delete_;
 	struct login login;
-	struct slice version;  /* attribute that If-Match compares: updated_at or a version counter */
+	struct slice version; /* attribute that If-Match compares: updated_at or a version counter */
+	const struct name *version_at;
 	struct slice found_by; /* access pattern that completes the key when the identity does not; empty: none */
 	const struct access *found_access; /* the same */
 	bool internal;                     /* no routes of its own: written by companions and processors only */
@@ -296,12 +304,14 @@ struct access {
 	const struct attribute *query_params; /* further parameters in the query string */
 	size_t query_param_count;
 	enum access_kind kind;
-	struct slice entity;             /* what it returns; empty: worked out from the keys */
-	const struct entity *of;         /* the same */
-	struct reference get;            /* GET: by the entity's identity; or where[] with full keys */
-	struct slice index;              /* QUERY: empty: the table */
-	const struct design_index *from; /* the same; NULL: the table */
-	const struct key_schema *key;    /* of the index or the table */
+	struct slice entity;              /* what it returns; empty: worked out from the keys */
+	const struct entity *of;          /* the same */
+	struct reference get;             /* GET: by the entity's identity; or where[] with full keys */
+	struct slice index;               /* QUERY: empty: the table */
+	const struct design_index *from;  /* the same; NULL: the table */
+	const struct key_schema *key;     /* of the index or the table */
+	const struct name *const *key_at; /* the same, hash before range */
+	size_t key_count;
 	const struct where_rule *where;
 	size_t where_count;
 	const struct term *filter;
@@ -376,6 +386,7 @@ struct processor {
 	const struct access *rows_access;   /* each_pattern, or without one target_access; NULL: there is one row */
 	struct reference target_ref;        /* UPDATE, DELETE, COUNT */
 	struct slice target_attribute;      /* COUNT */
+	const struct name *target_at;       /* the same */
 	const struct term *by;              /* COUNT; NULL: 1 */
 	const struct assignment *with;      /* attributes of the target; parameters of the pattern for REMOVE_ALL */
 	size_t with_count;

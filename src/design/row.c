@@ -1,5 +1,6 @@
 /* Rows to work on, and all entries of a row.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "base/grow.h"
 #include "design/row.h"
 
 #define FIRST_CAPACITY 8
@@ -25,22 +26,9 @@ void row_init(struct row *w, struct arena *a, const struct entity *e)
 	w->has = arena_array(a, bool, w->slots->count);
 }
 
-static void reserve(struct row *w, size_t capacity)
-{
-	if (capacity <= w->other_capacity)
-		return;
-	if (capacity < w->other_capacity * 2)
-		capacity = w->other_capacity * 2;
-	if (capacity < FIRST_CAPACITY)
-		capacity = FIRST_CAPACITY;
-	w->others = arena_grow(w->arena, w->others, w->other_capacity * sizeof(*w->others),
-			       arena_array_size(sizeof(*w->others), capacity));
-	w->other_capacity = capacity;
-}
-
 static void add_other(struct row *w, const struct name *at, struct slice name, struct value v)
 {
-	reserve(w, w->other_count + 1);
+	GROW_IN(w->arena, w->others, w->other_count, w->other_capacity, FIRST_CAPACITY);
 	w->others[w->other_count++] = (struct row_entry){ at, name, v };
 }
 
@@ -67,7 +55,8 @@ void row_from(struct row *w, struct arena *a, const struct entity *e, struct val
 	if (value_type(item) != VALUE_M)
 		return;
 	if (!w->slots) {
-		reserve(w, value_count(item));
+		w->other_capacity = value_count(item);
+		w->others = arena_array(a, struct row_entry, w->other_capacity);
 		for (struct value_iter it = value_iter(item); value_next(&it);)
 			w->others[w->other_count++] = (struct row_entry){ NULL, it.name, it.value };
 		return;
@@ -83,15 +72,12 @@ void row_from(struct row *w, struct arena *a, const struct entity *e, struct val
 
 void row_copy(struct row *w, struct arena *a, const struct row *from)
 {
-	if (!from->arena && !from->slots) {
-		row_from(w, a, NULL, from->full);
-		return;
-	}
 	if (!from->arena) {
-		row_from(w, a, from->entity, from->full);
-		memcpy(w->values, from->values, w->slots->count * sizeof(*w->values));
-		for (size_t i = 0; i < w->slots->count; i++)
+		row_from(w, a, from->slots ? from->entity : NULL, from->full);
+		for (size_t i = 0; w->slots && i < w->slots->count; i++) {
+			w->values[i] = from->values[i];
 			w->has[i] = value_present(w->values[i]);
+		}
 		return;
 	}
 	row_init(w, a, from->entity);
@@ -99,10 +85,10 @@ void row_copy(struct row *w, struct arena *a, const struct row *from)
 		memcpy(w->values, from->values, w->slots->count * sizeof(*w->values));
 		memcpy(w->has, from->has, w->slots->count * sizeof(*w->has));
 	}
-	reserve(w, from->other_count);
+	w->others = arena_array(a, struct row_entry, from->other_count);
 	if (from->other_count)
 		memcpy(w->others, from->others, from->other_count * sizeof(*w->others));
-	w->other_count = from->other_count;
+	w->other_count = w->other_capacity = from->other_count;
 }
 
 /* Names of one design differ when their addresses do; what came by its text alone is compared by that. */
@@ -177,45 +163,35 @@ bool row_has_text(const struct row *w, struct slice name)
 	return w->arena ? entry_named(w, name) != NULL : value_present(value_get(w->full, name));
 }
 
-static void set_slot(struct row *w, uint32_t at, struct value v)
+/* Returns whether there is a slot or an entry. */
+static bool set_value(struct row *w, uint32_t at, struct row_entry *x, struct value v)
 {
-	w->values[at] = v;
-	w->has[at] = true;
+	if (at != SLOT_NONE) {
+		w->values[at] = v;
+		w->has[at] = true;
+	} else if (x) {
+		x->value = v;
+	}
+	return at != SLOT_NONE || x;
 }
 
 void row_set(struct row *w, const struct name *n, struct value v)
 {
 	uint32_t at = slot_of(w, n);
-	struct row_entry *x;
 
-	if (at != SLOT_NONE) {
-		set_slot(w, at, v);
-		return;
-	}
-	x = entry_of(w, n);
-	if (x)
-		x->value = v;
-	else
+	if (!set_value(w, at, at == SLOT_NONE ? entry_of(w, n) : NULL, v))
 		add_other(w, n, n->text, v);
 }
 
 void row_put(struct row *w, struct slice name, struct value v)
 {
 	uint32_t at = slot_named(w, name);
-	struct row_entry *x;
 
-	if (at != SLOT_NONE) {
-		set_slot(w, at, v);
-		return;
-	}
-	x = entry_named(w, name);
-	if (x)
-		x->value = v;
-	else
+	if (!set_value(w, at, at == SLOT_NONE ? entry_named(w, name) : NULL, v))
 		add_other(w, NULL, name, v);
 }
 
-static void drop(struct row *w, uint32_t at, struct row_entry *x)
+static void drop_value(struct row *w, uint32_t at, struct row_entry *x)
 {
 	if (at != SLOT_NONE) {
 		w->values[at] = VALUE_ABSENT;
@@ -228,12 +204,12 @@ static void drop(struct row *w, uint32_t at, struct row_entry *x)
 
 void row_drop(struct row *w, const struct name *n)
 {
-	drop(w, slot_of(w, n), entry_of(w, n));
+	drop_value(w, slot_of(w, n), entry_of(w, n));
 }
 
 void row_take(struct row *w, struct slice name)
 {
-	drop(w, slot_named(w, name), entry_named(w, name));
+	drop_value(w, slot_named(w, name), entry_named(w, name));
 }
 
 bool row_next(struct row_iter *it)

@@ -7,42 +7,34 @@
 #define DERIVED_MOST   8 /* attributes derived from derived ones and copied from copies; a circle ends here */
 #define TABLE_KEY_MOST 2
 
-/* ---- what moves by itself ---- */
+/* ---- attributes that change without a write to their item ---- */
 
-/* whether a term reads what does */
+/* the attribute whose term is searched for one of these */
 struct reading {
-	const struct design *design;
 	const struct entity *entity;
 	int depth;
-	bool moves;
 };
 
-static bool moves(const struct design *d, const struct entity *e, struct slice name, int depth);
+static bool moves_by_itself(const struct entity *e, struct slice name, int depth);
 
-static void visit_term(void *ctx, const struct term *t)
+static bool is_moving(const void *ctx, const struct term *t)
 {
-	struct reading *x = ctx;
+	const struct reading *x = ctx;
 
-	if (t->kind == TERM_PATH && t->name_count && !x->moves)
-		x->moves = moves(x->design, x->entity, t->names[0], x->depth + 1);
+	return t->kind == TERM_PATH && moves_by_itself(x->entity, t->names[0], x->depth + 1);
 }
 
-/* Whether the attribute changes without anybody changing the item: counters, and what hangs on them, here or where it is
- * copied from. */
-static bool moves(const struct design *d, const struct entity *e, struct slice name, int depth)
+/* Whether the attribute changes without a change to the item: counters, and what hangs on them, here or where it is copied
+ * from. */
+static bool moves_by_itself(const struct entity *e, struct slice name, int depth)
 {
-	const struct attribute *a = e ? entity_attribute(e, name) : NULL;
-	struct reading x = { .design = d, .entity = e, .depth = depth };
+	const struct attribute *a = entity_attribute(e, name);
 
 	if (!a || depth > DERIVED_MOST)
 		return false;
-	if (a->counter)
-		return true;
-	if (a->copy_entity.n)
-		return moves(d, design_entity(d, a->copy_entity), a->copy_attribute, depth + 1);
-	if (a->derived)
-		term_walk(a->derived, visit_term, &x);
-	return x.moves;
+	if (a->copy_of)
+		return moves_by_itself(a->copy_of, a->copy_attribute, depth + 1);
+	return a->counter || term_any(a->derived, is_moving, &(struct reading){ e, depth });
 }
 
 /* ---- names ---- */
@@ -111,7 +103,7 @@ static void add_attribute(struct making *m, const struct attribute *a)
 	s->private_ = a->private_;
 	s->compressed = a->compressed;
 	s->plain = !a->hidden && !a->private_ && !a->compressed;
-	s->tagged = !a->hidden && !moves(m->design, m->entity, a->name, 0);
+	s->tagged = !a->hidden && !moves_by_itself(m->entity, a->name, 0);
 	/* An attribute that is a key itself stays, whatever it says: the database needs it. */
 	s->stored = !a->from_key || design_is_key(m->design, a->name);
 }
@@ -132,7 +124,7 @@ static void add_path(void *ctx, const struct term *t)
 		add_slot(ctx, t->at);
 }
 
-/* What has a slot though it is not written. */
+/* Names that have a slot and are not written. */
 static void add_others(struct making *m)
 {
 	const struct design *d = m->design;
@@ -205,11 +197,6 @@ uint32_t slots_find(const struct slots *s, struct slice name)
 
 /* ---- keys ---- */
 
-static bool is_one_text(const struct template *t)
-{
-	return t->part_count == 1 && !t->parts[0].names;
-}
-
 /* Whether no text can come from both. */
 static bool differ(const struct template *x, const struct template *y)
 {
@@ -218,7 +205,7 @@ static bool differ(const struct template *x, const struct template *y)
 
 	if (!slice_equal(slice_make(p.p, n), slice_make(q.p, n)))
 		return true;
-	return (is_one_text(x) && p.n < q.n) || (is_one_text(y) && q.n < p.n);
+	return (template_is_constant(x) && p.n < q.n) || (template_is_constant(y) && q.n < p.n);
 }
 
 /* Whether the attribute's templates of the one and of the other always differ. */
@@ -226,34 +213,36 @@ static bool rules_differ(struct slice attribute, const struct entity *e, const s
 {
 	bool any = false, other = false;
 
-	for (size_t i = 0; i < e->key_count; i++)
-		for (size_t k = 0; k < n && slice_equal(e->keys[i].attribute, attribute); k++) {
-			if (!slice_equal(rules[k].attribute, attribute))
+	EACH (struct key_rule, x, e->keys, e->key_count) {
+		if (!slice_equal(x->attribute, attribute))
+			continue;
+		any = true;
+		EACH (struct key_rule, y, rules, n) {
+			if (!slice_equal(y->attribute, attribute))
 				continue;
 			other = true;
-			if (!differ(e->keys[i].template, rules[k].template))
+			if (!differ(x->template, y->template))
 				return false;
 		}
-	for (size_t i = 0; i < e->key_count; i++)
-		any = any || slice_equal(e->keys[i].attribute, attribute);
+	}
 	return any && other; /* a key without a rule is an attribute as it is: anything */
 }
 
 static bool keys_differ(const struct design *d, const struct entity *e, const struct key_rule *rules, size_t n)
 {
-	return (d->key.hash_count && rules_differ(d->key.hash[0].name, e, rules, n)) ||
-	       (d->key.range_count && rules_differ(d->key.range[0].name, e, rules, n));
+	for (size_t i = 0; i < key_attr_count(&d->key); i++)
+		if (rules_differ(key_attr_at(&d->key, i)->name, e, rules, n))
+			return true;
+	return false;
 }
 
 static bool is_alone(const struct design *d, const struct entity *e)
 {
-	for (size_t i = 0; i < d->entity_count; i++) {
-		const struct entity *x = &d->entities[i];
-
+	EACH (struct entity, x, d->entities, d->entity_count) {
 		if (x != e && !keys_differ(d, e, x->keys, x->key_count))
 			return false;
-		for (size_t k = 0; k < x->companion_count; k++)
-			if (!keys_differ(d, e, x->companions[k].rules, x->companions[k].rule_count))
+		EACH (struct companion, c, x->companions, x->companion_count)
+			if (!keys_differ(d, e, c->rules, c->rule_count))
 				return false;
 		if (x->login.secret_count && !keys_differ(d, e, x->login.secret, x->login.secret_count))
 			return false;
@@ -302,15 +291,13 @@ static bool is_identity(const struct entity *e, const struct name *n)
 
 static bool is_located(const struct design *d, const struct entity *e, const struct slots *s)
 {
-	for (size_t i = 0; i < e->key_count; i++) {
-		const struct template *t = e->keys[i].template;
-
-		if (!is_key_attribute(&d->key, e->keys[i].attribute))
+	EACH (struct key_rule, r, e->keys, e->key_count) {
+		if (!is_key_attribute(&d->key, r->attribute))
 			continue;
-		if (forms_of(e, e->keys[i].at) != 1)
+		if (forms_of(e, r->at) != 1)
 			return false;
-		for (size_t k = 0; k < t->part_count; k++)
-			if (t->parts[k].names && (t->parts[k].name_count != 1 || !is_identity(e, t->parts[k].at)))
+		EACH (struct template_part, p, r->template->parts, r->template->part_count)
+			if (p->names && (p->name_count != 1 || !is_identity(e, p->at)))
 				return false;
 	}
 	return s->keyed;
@@ -319,13 +306,9 @@ static bool is_located(const struct design *d, const struct entity *e, const str
 /* Whether some template of the table's key names it. */
 static bool is_in_key(const struct slots *s, const struct name *n)
 {
-	for (size_t i = 0; i < s->key_count; i++) {
-		const struct template *t = s->keys[i].template;
-
-		for (size_t k = 0; k < t->part_count; k++)
-			if (t->parts[k].names && t->parts[k].at == n)
-				return true;
-	}
+	EACH (struct slot_key, k, s->keys, s->key_count)
+		if (template_reads(k->template, n))
+			return true;
 	return false;
 }
 
@@ -341,13 +324,10 @@ static void make_constants(struct arena *a, const struct entity *e, struct slots
 {
 	struct slot_key *constants = arena_array(a, struct slot_key, e->key_count);
 
-	for (size_t i = 0; i < e->key_count; i++) {
-		const struct key_rule *k = &e->keys[i];
-
+	EACH (struct key_rule, k, e->keys, e->key_count)
 		if (!k->when && template_is_constant(k->template) && forms_of(e, k->at) == 1)
 			constants[s->constant_count++] =
 				(struct slot_key){ .at = slot_of(s, k->at), .template = k->template };
-	}
 	s->constants = constants;
 }
 
@@ -365,7 +345,7 @@ static void make_identity(struct arena *a, const struct entity *e, struct slots 
 
 /* ---- all of it ---- */
 
-static void make(struct making *m)
+static void make_slots(struct making *m)
 {
 	const struct design *d = m->design;
 	const struct entity *e = m->entity;
@@ -392,7 +372,7 @@ const struct slots *slots_new(struct arena *a, const struct design *d)
 	for (size_t i = 0; i < d->entity_count; i++) {
 		m.entity = &d->entities[i];
 		m.slots = &all[i];
-		make(&m);
+		make_slots(&m);
 	}
 	return all;
 }

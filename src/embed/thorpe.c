@@ -103,7 +103,7 @@ static struct caller *caller_take(struct thorpe *t)
 	return c ? c : caller_new(t);
 }
 
-/* The reply with its NUL; false when memory is out. */
+/* The reply with its NUL; false: out of memory. */
 static bool call(struct caller *c, const char *operation, struct slice body, struct thorpe_reply *reply)
 {
 	struct api_call *call = NULL;

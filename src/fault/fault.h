@@ -26,24 +26,23 @@ enum fault_form {
 };
 
 /*  enum suffix        name                 form          what it does */
-#define FAULT_MAP(X)                                                                                                \
-	X(LATENCY, "latency", FAULT_RANGE, "every request is begun so much later")                                  \
-	X(SLOW, "slow", FAULT_CHANCE_TIME, "the reply is held back so long, after the request was carried out")     \
-	X(DROP, "drop", FAULT_CHANCE, "the connection is closed without a reply; nothing was done")                 \
-	X(DROP_AFTER, "drop-after", FAULT_CHANCE,                                                                   \
-	  "the request is carried out, then the connection is closed without a reply")                              \
-	X(ERROR_BEFORE, "error-before", FAULT_CHANCE, "InternalServerError (500); nothing was done")                \
-	X(ERROR_AFTER, "error-after", FAULT_CHANCE, "the request is carried out, then InternalServerError (500)")   \
-	X(THROTTLE, "throttle", FAULT_CHANCE,                                                                       \
-	  "throttling, with its reasons; of batches each item by itself, unprocessed")                              \
-	X(CONFLICT, "conflict", FAULT_CHANCE, "TransactionConflict for writes and transactions")                    \
-	X(INDEX_LAG, "index-lag", FAULT_TIME, "global indexes do not show writes that are younger")                 \
-	X(READ_LAG, "read-lag", FAULT_TIME, "reads without ConsistentRead do not show writes that are younger")     \
-	X(SPLIT_SHARDS, "split-shards", FAULT_TIME, "so often the shards of a stream are closed and have children") \
-	X(DUPLICATE_RECORDS, "duplicate-records", FAULT_CHANCE,                                                     \
-	  "GetRecords gives the page before once more, then goes on")                                               \
-	X(ITERATOR_EXPIRES, "iterator-expires", FAULT_TIME, "shard iterators live so long, instead of 15 minutes")  \
-	X(TTL_DELAY, "ttl-delay", FAULT_TIME, "expired items are removed so much later")
+#define FAULT_MAP(X)                                                                                                    \
+	X(LATENCY, "latency", FAULT_RANGE, "every request is delayed by that time")                                     \
+	X(SLOW, "slow", FAULT_CHANCE_TIME, "the request is executed at once, its reply delayed by that time")           \
+	X(DROP, "drop", FAULT_CHANCE, "the connection is closed without a reply; nothing was done")                     \
+	X(DROP_AFTER, "drop-after", FAULT_CHANCE,                                                                       \
+	  "the request is executed, then the connection is closed without a reply")                                     \
+	X(ERROR_BEFORE, "error-before", FAULT_CHANCE, "InternalServerError (500); nothing was done")                    \
+	X(ERROR_AFTER, "error-after", FAULT_CHANCE, "the request is executed, then InternalServerError (500)")          \
+	X(THROTTLE, "throttle", FAULT_CHANCE, "throttling, with its reasons; in batches per item, as unprocessed")      \
+	X(CONFLICT, "conflict", FAULT_CHANCE, "TransactionConflict for writes and transactions")                        \
+	X(INDEX_LAG, "index-lag", FAULT_TIME, "global indexes do not show newer writes")                                \
+	X(READ_LAG, "read-lag", FAULT_TIME, "reads without ConsistentRead do not show newer writes")                    \
+	X(SPLIT_SHARDS, "split-shards", FAULT_TIME, "interval at which a stream's shards are closed and get children")  \
+	X(DUPLICATE_RECORDS, "duplicate-records", FAULT_CHANCE, "GetRecords repeats the previous page, then continues") \
+	X(ITERATOR_EXPIRES, "iterator-expires", FAULT_TIME,                                                             \
+	  "shard iterators expire after that time, instead of 15 minutes")                                              \
+	X(TTL_DELAY, "ttl-delay", FAULT_TIME, "expired items are removed that much later")
 
 enum fault_kind {
 #define X(id, name, form, help) FAULT_##id,

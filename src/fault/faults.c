@@ -1,4 +1,4 @@
-/* What holds, and whether it strikes.
+/* The faults in force, and whether one strikes.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "fault/fault.h"
 
@@ -32,7 +32,7 @@ static uint64_t hash(struct slice s)
 	return h;
 }
 
-/* From 0 to below n, each as likely. */
+/* Uniform in 0..n-1. */
 static uint64_t below(uint64_t draw, uint64_t n)
 {
 	return (uint64_t)(((unsigned __int128)draw * n) >> 64);
@@ -43,7 +43,7 @@ static bool is_hit(uint64_t draw, const struct fault_rule *r)
 	return r->set && below(draw, MILLION) < r->chance;
 }
 
-/* ---- what holds ---- */
+/* ---- rules in force ---- */
 
 static struct fault_entry *own_entry(const struct faults *f, struct slice table)
 {
@@ -53,7 +53,7 @@ static struct fault_entry *own_entry(const struct faults *f, struct slice table)
 	return NULL;
 }
 
-/* The rule that holds for the table. With the lock. */
+/* The rule in force for the table. Lock held. */
 static struct fault_rule rule_of(const struct faults *f, enum fault_kind k, struct slice table)
 {
 	const struct fault_entry *own = own_entry(f, table);
@@ -87,7 +87,7 @@ struct faults *faults_new(void)
 		return NULL;
 	if (RAND_bytes((unsigned char *)&f->seed, sizeof(f->seed)) != 1)
 		f->seed = (uint64_t)clock_monotonic_us();
-	f->seed %= MILLION; /* so that it can be typed */
+	f->seed %= MILLION; /* short enough to type */
 	pthread_mutex_init(&f->lock, NULL);
 	pthread_condattr_init(&monotonic);
 	pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
@@ -139,7 +139,7 @@ static struct fault_entry *entry_new(const struct fault_section *s)
 	return NULL;
 }
 
-/* New entries for the tables that the spec names, in a list. False: memory is out. */
+/* New entries, in a list, for the tables that the spec names. False: out of memory. */
 static bool make_entries(const struct fault_spec *spec, struct fault_entry **out)
 {
 	*out = NULL;
@@ -211,7 +211,7 @@ bool faults_set(struct faults *f, const struct fault_spec *spec)
 	if (!make_entries(spec, &made))
 		return false;
 	pthread_mutex_lock(&f->lock);
-	for (size_t i = 0; i < spec->count; i++) /* those of all tables first: `none` there takes away the others */
+	for (size_t i = 0; i < spec->count; i++) /* all tables first: `none` there clears the others */
 		if (!spec->sections[i].table.n)
 			replace_section(f, &spec->sections[i]);
 	for (size_t i = 0; i < spec->count; i++)
@@ -230,7 +230,7 @@ bool faults_set(struct faults *f, const struct fault_spec *spec)
 	lag_ms = fault_longest_lag_ms(f);
 	pthread_cond_broadcast(&f->changed);
 	pthread_mutex_unlock(&f->lock);
-	if (f->past) /* what is written from now on is late, or nothing is any more */
+	if (f->past) /* views apply to later writes only, or lag is now off */
 		past_take(f->past, db_store(f->db), lag_ms);
 	return true;
 }
@@ -305,7 +305,7 @@ void faults_draw(struct faults *f, struct slice table, unsigned operation, struc
 	pthread_mutex_unlock(&f->lock);
 	out->delay_ms = draw_time(f, out->base, FAULT_LATENCY, &latency);
 	out->hold_ms = draw_time(f, out->base, FAULT_SLOW, &slow);
-	/* One of them, the first that strikes. */
+	/* At most one: the first that strikes. */
 	if (fault_strikes(out, FAULT_DROP, table, 0))
 		out->hangs_up = out->fails_before = true;
 	else if (fault_strikes(out, FAULT_ERROR_BEFORE, table, 0))

@@ -1,7 +1,7 @@
-/* The database at moments that have passed.
+/* Views of the database at past moments.
  *
- * A view is taken now and then and kept for as long as reads may lag. Reads hold the view they use, so that it can be let go
- * meanwhile.
+ * Views are taken at intervals and kept for as long as reads may lag. A read holds a reference to its view, so the
+ * list may drop the view meanwhile.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/alloc.h"
 #include "fault/internal.h"
@@ -9,13 +9,13 @@
 struct moment {
 	struct moment *older;
 	struct store_view *view;
-	int64_t at_us;    /* by the monotonic clock, after the view was taken: nothing in it is younger */
-	unsigned holders; /* the list is one */
+	int64_t at_us;    /* monotonic, read after the view was taken: nothing in it is younger */
+	unsigned holders; /* including the list */
 	struct past *past;
 };
 
 struct past {
-	pthread_mutex_t taking; /* one view at a time, so that they are in order; before `lock` */
+	pthread_mutex_t taking; /* serializes views, so they are in order; take before `lock` */
 	pthread_mutex_t lock;
 	struct moment *newest;
 };
@@ -66,7 +66,7 @@ void past_free(struct past *p)
 	mem_free(p);
 }
 
-/* The youngest that is at least so old; NULL: none is. With the lock. */
+/* The youngest view that is at least that old; NULL: none. Lock held. */
 static struct moment *find(const struct past *p, int64_t age_ms)
 {
 	int64_t until = clock_monotonic_us() - age_ms * 1000;
@@ -149,7 +149,7 @@ const struct store_view *past_view(struct past *p, int64_t age_ms, struct arena 
 	struct held *h = arena_new(a, struct held);
 
 	h->moment = NULL;
-	arena_defer(a, end_hold, h); /* before there is something to let go */
+	arena_defer(a, end_hold, h); /* before taking the reference it releases */
 	h->moment = hold(p, age_ms);
 	return h->moment ? h->moment->view : NULL;
 }

@@ -1,5 +1,4 @@
-/* The words of faults: reading and printing a SPEC.
- * SPDX-License-Identifier: Apache-2.0 */
+/* Parses and prints a SPEC. SPDX-License-Identifier: Apache-2.0 */
 #include <stdio.h>
 
 #include "fault/fault.h"
@@ -41,15 +40,15 @@ void fault_print_help(void)
 		snprintf(head, sizeof(head), "%s=%s", kinds[i].name, forms[kinds[i].form].example);
 		printf("  %-24s %s\n", head, kinds[i].help);
 	}
-	puts("\n  table=NAME               what follows is for this table; before the first one it is for all\n"
-	     "  seed=N                   the same requests in the same order meet the same faults; else a number is chosen and told\n"
+	puts("\n  table=NAME               the faults after it are for this table; those before the first one, for all\n"
+	     "  seed=N                   the same requests in the same order get the same faults; otherwise a number is chosen and shown\n"
 	     "  none                     nothing, for now: faults may be set while the server runs, at /faults\n\n"
 	     "Times: 500ms, 2s, 5m, 1h. Shares: from 0% to 100%, such as 0.5%.");
 }
 
 /* ---- reading ---- */
 
-/* Cuts the part before `c` off *rest; all of it, when there is no `c`. */
+/* Cuts the part before `c` off *rest; everything if there is no `c`. */
 static struct slice take_until(struct slice *rest, char c)
 {
 	const char *at = rest->n ? memchr(rest->p, c, rest->n) : NULL;
@@ -59,7 +58,7 @@ static struct slice take_until(struct slice *rest, char c)
 	return part;
 }
 
-/* Digits, and up to four after a point: in ten-thousandths. Cuts them off *s. */
+/* Cuts a number with up to four decimals off *s; the result is in ten-thousandths. */
 static bool take_number(struct slice *s, uint64_t *out)
 {
 	uint64_t v = 0;
@@ -184,7 +183,7 @@ static bool is_table_name(struct slice s)
 	return s.n >= 3 && s.n <= 255;
 }
 
-/* The section of this table, from the sections that are there or a new one. */
+/* The table's section, existing or new. */
 static struct fault_section *section_of(struct fault_spec *spec, struct slice table)
 {
 	for (size_t i = 0; i < spec->count; i++)
@@ -196,7 +195,8 @@ static struct fault_section *section_of(struct fault_spec *spec, struct slice ta
 
 static bool unknown(struct slice name, char *why, size_t n)
 {
-	size_t used = (size_t)snprintf(why, n, "'%.*s' is no fault; there are", name.n > 60 ? 60 : (int)name.n, name.p);
+	size_t used =
+		(size_t)snprintf(why, n, "'%.*s' is not a fault; there are", name.n > 60 ? 60 : (int)name.n, name.p);
 
 	for (size_t i = 0; i < FAULT_KINDS && used < n; i++)
 		used += (size_t)snprintf(why + used, n - used, "%s %s", i ? "," : "", kinds[i].name);
@@ -240,14 +240,14 @@ static bool has_rules(const struct fault_section *s)
 	return false;
 }
 
-/* `none` stands alone. A table that is named has to have something. */
+/* `none` stands alone in its section. A named table needs at least one fault. */
 static bool check_sections(const struct fault_spec *spec, char *why, size_t n)
 {
 	for (size_t i = 0; i < spec->count; i++) {
 		const struct fault_section *s = &spec->sections[i];
 
 		if (s->clears && has_rules(s)) {
-			snprintf(why, n, "'none' stands beside other faults");
+			snprintf(why, n, "'none' cannot be combined with other faults");
 			return false;
 		}
 		if (!s->clears && !has_rules(s)) {

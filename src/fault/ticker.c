@@ -7,15 +7,15 @@
 #include "fault/internal.h"
 #include "table/control/control.h"
 
-#define VIEW_MS  50 /* a view so often: an index shows a write that much later than index-lag says, at most */
-#define SPLIT_MS 50 /* shards that are due are looked for so often */
+#define VIEW_MS  50 /* interval of views: an index may show a write this much later than index-lag says */
+#define SPLIT_MS 50 /* interval of looking for shards to split */
 
 struct work {
 	int64_t lag_ms;
 	bool splits;
 };
 
-/* With the lock. */
+/* Lock held. */
 static struct work work_to_do(const struct faults *f)
 {
 	return (struct work){ .lag_ms = fault_longest_lag_ms(f), .splits = fault_longest_ms(f, FAULT_SPLIT_SHARDS) > 0 };

@@ -15,7 +15,7 @@
 #define TICK_LEAST_MS 10
 #define TICK_MOST_MS  1000
 #define DELAY_TICK_MS 10 /* at most, while something is delayed */
-#define INBOX_MOST    64 /* sockets taken from the inbox at once */
+#define INBOX_MOST    64 /* sockets taken from the inbox per turn */
 
 /* ---- exchanges ---- */
 
@@ -77,7 +77,7 @@ void loop_complete(struct loop *l, struct exchange *ex)
 	atomic_fetch_sub(&l->completing, 1);
 }
 
-/* First all replies, then the connections: one writev() for all that a batch completed. */
+/* First all replies, then the connections: one writev() for everything that a batch completed. */
 static void take_completed(struct loop *l)
 {
 	struct exchange *ex = atomic_exchange_explicit(&l->completed, NULL, memory_order_acquire);
@@ -217,7 +217,7 @@ static void cut_streams(struct loop *l)
 	}
 }
 
-/* First all of them, then the connections: one writev() for all that there is to tell. */
+/* First all posts, then the connections: one writev() for all their events. */
 void loop_take_posts(struct loop *l)
 {
 	struct loop_post *p;
@@ -281,7 +281,7 @@ static void take_inbox(struct loop *l)
 	struct loop_socket some[INBOX_MOST];
 	size_t n;
 
-	/* In the order they came: the oldest of the reserve is to be the oldest. */
+	/* In order of arrival, so that the reserve is sorted by age. */
 	do {
 		pthread_mutex_lock(&l->inbox_lock);
 		n = l->inbox_n < INBOX_MOST ? l->inbox_n : INBOX_MOST;
@@ -332,7 +332,7 @@ static void begin_draining(struct loop *l)
 
 void loop_check_end(struct loop *l)
 {
-	/* Not before the calls have come back, whatever the clients do: the api and the workers use our memory. */
+	/* Not before all calls have come back, whatever the clients do: the api and the workers use our memory. */
 	if (l->draining && !l->conn_count && !l->running)
 		uv_stop(&l->uv);
 }
@@ -380,7 +380,7 @@ struct slice loop_http_date(struct loop *l)
 	return slice_make(l->date, l->date_len);
 }
 
-/* Often enough for the shortest limit to be kept within a quarter of it. */
+/* Short enough to keep the shortest limit to within a quarter. */
 static uint64_t tick_ms(const struct http_limits *l)
 {
 	const uint64_t all[] = { l->idle_ms,   l->header_ms, l->body_ms,      l->write_ms,
@@ -393,10 +393,10 @@ static uint64_t tick_ms(const struct http_limits *l)
 	return least / 4 > TICK_LEAST_MS ? least / 4 : TICK_LEAST_MS;
 }
 
-/* ---- waiting for one alone ---- */
+/* ---- waiting for the only client ---- */
 
-#define LONE_MS        20   /* a connection has the loop to itself when no other has asked for so long */
-#define WAITED_LONG_US 5000 /* a disk that takes that long takes much longer than waking a thread */
+#define LONE_MS        20   /* a connection has the loop to itself if no other has sent a request for this long */
+#define WAITED_LONG_US 5000 /* waking a thread takes much less than such a disk */
 #define WAIT_AGAIN_MS  1000
 
 void loop_asked_by(struct loop *l, const struct conn *c)
@@ -422,7 +422,8 @@ void loop_has_waited(struct loop *l, uint64_t us)
 	if (l->lone.waited_us < WAITED_LONG_US)
 		return;
 	l->lone.waited_us = 0;
-	l->lone.not_before = uv_now(&l->uv) + us / 1000 + WAIT_AGAIN_MS; /* the loop's clock stood still meanwhile */
+	l->lone.not_before =
+		uv_now(&l->uv) + us / 1000 + WAIT_AGAIN_MS; /* the loop's clock does not advance meanwhile */
 }
 
 static void on_turn(uv_prepare_t *h)

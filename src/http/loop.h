@@ -1,4 +1,4 @@
-/* One thread's event loop: its connections, and what they share without locks.
+/* One thread's event loop: its connections, and the state they share without locks.
  *
  * Everything here belongs to the loop's thread, except what is marked as shared.
  * SPDX-License-Identifier: Apache-2.0 */
@@ -41,31 +41,31 @@ struct loop_counters {
 	LOOP_COUNTER_MAP(X)
 #undef X
 	_Atomic uint64_t status[6]; /* replies by the first digit of their status */
-	_Atomic uint64_t open;      /* connections now, but those on the reserve; counted up by the acceptor */
+	_Atomic uint64_t open;      /* connections now, except those on the reserve; the acceptor increments it */
 	_Atomic uint64_t watchers;  /* streams now, from the request on */
 	_Atomic uint64_t watchers_cut, events; /* since the start */
 };
 
 struct loop_socket {
 	int fd;
-	struct address_entry *from; /* of the server's addresses; NULL: not counted there */
+	struct address_entry *from; /* in the server's addresses; NULL: not counted there */
 	bool on_reserve;            /* connection.h */
 };
 
-/* Something to be done on the loop's thread. */
+/* Work to do on the loop's thread. */
 struct loop_post {
 	struct loop_post *next;
 	void (*run)(struct loop *l, struct loop_post *p); /* frees it */
 };
 
-/* The only connection that has sent a request for a while: the loop's thread may wait for the disk itself, once in
- * a turn, so that a new client waits for one write at most. */
+/* The only connection that has sent a request for a while: the loop's thread may wait for the disk itself, once per
+ * turn, so that a new client waits for at most one write. */
 struct loop_lone {
-	const struct conn *conn; /* the last that asked */
-	uint64_t since;          /* it alone */
+	const struct conn *conn; /* the last one that sent a request */
+	uint64_t since;          /* when it became the only one */
 	bool has_waited;         /* in this turn */
-	uint64_t waited_us;      /* of late, on average */
-	uint64_t not_before;     /* that was long: not again until then */
+	uint64_t waited_us;      /* recent average */
+	uint64_t not_before;     /* after a long wait: not again until then */
 };
 
 struct loop {
@@ -79,7 +79,7 @@ struct loop {
 	/* from the server's options */
 	const struct http_limits *limits;
 	struct budget *budget; /* of all loops' requests */
-	struct keys *keys;     /* these two are shares of the loop's own; server_replace() gives others */
+	struct keys *keys;     /* this and `tls`: the loop's own shares; server_replace() replaces them */
 	struct tls_context *tls;
 	const struct origin_rules *origin;
 	int only; /* serves only rows with this flag; 0: all but ROUTE_PEER */
@@ -87,14 +87,14 @@ struct loop {
 	const struct proxies *proxies; /* NULL: none is trusted */
 	const struct clock *clock;
 	const char *region;
-	const struct http_route *routes, *own_routes; /* tried in this order */
+	const struct http_route *routes, *own_routes; /* matched in this order */
 	size_t route_count, own_route_count;
 	struct api *api;
 	struct api_thread *api_thread;
 	struct workers *workers; /* shared by all loops; has its own lock */
 	struct workers *hashers; /* the same for requests that hash a password */
 	const struct http_forward *forward;
-	void *local; /* as a worker has one, for what is answered at once (workers.h) */
+	void *local; /* as each worker has, for requests answered inline (workers.h) */
 
 	struct conn *conns; /* all of them */
 	size_t conn_count;
@@ -102,7 +102,7 @@ struct loop {
 	size_t reserve_count;
 	size_t running; /* exchanges the api or a worker holds, and delayed ones */
 	struct loop_lone lone;
-	struct exchange *delayed; /* by their `completed`, which is free until then */
+	struct exchange *delayed; /* linked by `completed`, which is unused until then */
 	struct exchange *free_exchanges;
 	size_t free_count;
 	bool draining;
@@ -110,65 +110,66 @@ struct loop {
 	struct gzip gzip;
 	struct sigv4_cache sigv4;
 	struct request_ids ids;
-	char date[40]; /* for the Date header, made once a second */
+	char date[40]; /* for the Date header, updated once a second */
 	size_t date_len;
 	uint64_t date_made;
-	char *read_buffer;         /* LOOP_READ_BYTES: what is read is used up within the callback */
+	char *read_buffer;         /* LOOP_READ_BYTES: the callback consumes all input */
 	char *plain_buffer;        /* the same for decrypted bytes; NULL without TLS */
-	struct live_target live;   /* takes what watched lists have to tell: rest_live.c */
-	struct conn *stream_turns; /* connections whose streams have something to send, while posts are run */
+	struct live_target live;   /* receives the events of watched lists: rest_live.c */
+	struct conn *stream_turns; /* while posts run: connections whose streams have something to send */
 
 	/* Shared with other threads: */
 	_Atomic(struct exchange *) completed; /* a stack, filled by the api's writer and by workers */
-	atomic_int completing;                /* threads inside loop_complete(), which the loop outlives */
+	atomic_int completing;                /* threads inside loop_complete(); the loop must outlive them */
 	pthread_mutex_t inbox_lock;
 	struct loop_socket *inbox; /* accepted */
 	size_t inbox_n, inbox_cap;
 	struct loop_post *posts, **posts_end; /* under the inbox's lock, oldest first */
-	atomic_bool streams_lost;             /* something for watchers could not be posted */
+	atomic_bool streams_lost;             /* an event for watchers could not be posted */
 	atomic_bool drain_wanted, cut_wanted;
 	struct loop_counters counters;
 };
 
-/* False when memory or descriptors are out. The fields "from the options" must be set before. */
+/* False: out of memory or descriptors. Set the fields "from the options" before. */
 bool loop_init(struct loop *l) MUST_CHECK;
-/* Until drained. */
+/* Returns when drained. */
 void loop_run(struct loop *l);
 void loop_release(struct loop *l);
 
 /* ---- from any thread ---- */
-/* Takes over the socket; false when memory is out (then it is still the caller's). */
+/* Takes over the socket. False: out of memory; the caller still owns it. */
 bool loop_adopt(struct loop *l, int fd) MUST_CHECK;
 bool loop_adopt_socket(struct loop *l, struct loop_socket s) MUST_CHECK;
 void loop_drain(struct loop *l);
-void loop_cut(struct loop *l); /* do not wait for clients any longer */
+void loop_cut(struct loop *l); /* stop waiting for clients */
 void loop_complete(struct loop *l, struct exchange *ex);
-/* In the order they come. The loop must not have ended. */
+/* Posts run in order. The loop must not have ended. */
 void loop_post(struct loop *l, struct loop_post *p);
-/* Watchers have missed something: all streams of the loop are cut off. */
+/* Watchers have missed an event: cuts off all streams of the loop. */
 void loop_lose_streams(struct loop *l);
 
 /* ---- from the loop's thread ---- */
 bool loop_is_current(const struct loop *l);
-struct exchange *loop_take_exchange(struct loop *l); /* NULL when memory is out */
+struct exchange *loop_take_exchange(struct loop *l); /* NULL: out of memory */
 void loop_give_exchange(struct loop *l, struct exchange *ex);
-/* Begins the exchange, which is RUNNING, when ex->delay_ms are over. */
+/* Begins the exchange, which is RUNNING, after ex->delay_ms. */
 void loop_delay(struct loop *l, struct exchange *ex);
-/* How long a write has to wait (server.h). */
+/* The delay before a write (server.h). */
 int64_t loop_write_delay(const struct loop *l, const struct app *app);
-/* A request of this connection begins. */
+/* Call when a request of this connection begins. */
 void loop_asked_by(struct loop *l, const struct conn *c);
-/* Whether its thread may wait for a write of this connection, NULL: of one that is gone; and how long it has. */
+/* Whether the loop's thread may wait for a write of this connection (NULL: one that has closed). Report the wait with
+ * loop_has_waited(). */
 bool loop_may_wait_for(const struct loop *l, const struct conn *c);
 void loop_has_waited(struct loop *l, uint64_t us);
-/* The socket is gone, or will be within this turn: it counts no more. */
+/* Stops counting a socket that is closed, or will be within this turn. */
 void loop_forget(struct loop *l, const struct loop_socket *s);
-/* To be called when a connection or a running exchange has gone: ends a drained loop. */
+/* Call when a connection or a running exchange has ended: ends a drained loop. */
 void loop_check_end(struct loop *l);
 struct slice loop_http_date(struct loop *l);
-/* Runs what has been posted. */
+/* Runs all posts. */
 void loop_take_posts(struct loop *l);
-/* The stream's connection gets a turn when the posts that are being run are done. */
+/* Gives the stream's connection a turn after the current posts. */
 void loop_turn_stream(struct loop *l, struct sse *s);
 
 /* Only one thread writes: no locked instruction is needed. */

@@ -1,7 +1,7 @@
-/* Starts the loops, accepts for them, and stops them in good order.
+/* Starts the loops, accepts connections for them, and stops them in order.
  *
- * One thread accepts and deals connections out, each to the loop with the fewest: SO_REUSEPORT
- * would deal by hash, unevenly for a few busy clients, and would let a second server have the port.
+ * One thread accepts connections and gives each to the loop with the fewest. SO_REUSEPORT would distribute by hash,
+ * unevenly for a few busy clients, and would let a second server take the port.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
 #include <fcntl.h>
@@ -14,13 +14,13 @@
 #include "http/serve/own.h"
 #include "http/server_internal.h"
 
-#define ACCEPT_MOST         64 /* in one turn, so that a signal gets through */
+#define ACCEPT_MOST         64 /* per turn, so that signals get through */
 #define THREADS_MOST        256
 #define WORKERS_MOST        4096
-#define RETRY_MS            100  /* until accepting is tried again after it could not be done */
-#define WARN_MS             1000 /* between two lines of the log about that */
+#define RETRY_MS            100  /* before accepting again after a failure */
+#define WARN_MS             1000 /* between two log lines about that */
 #define WARN_ADDRESS_MS     (60 * 1000)
-#define BUDGET_RESERVE_PART 8 /* of the memory for requests, for small ones */
+#define BUDGET_RESERVE_PART 8 /* of the memory for requests, reserved for small ones */
 
 /* ---- accepting ---- */
 
@@ -56,11 +56,11 @@ static void warn_of_address(struct server *s, const struct address *a)
 	s->warned_of_address_at = now ? now : 1;
 	address_format(a, text, sizeof(text));
 	*strrchr(text, ':') = '\0'; /* the port */
-	log_warn("%s has %llu connections: no more are taken (--limit connections_per_address)", text,
+	log_warn("%s has %llu connections: more are refused (--limit connections_per_address)", text,
 		 (unsigned long long)s->options.limits.connections_per_address);
 }
 
-/* A place among the connections of its address. False: it has none left. */
+/* Counts a connection of its address. False: the address has too many. */
 static bool enter_address(struct server *s, const struct address *a, struct address_entry **from)
 {
 	struct ip ip;
@@ -68,7 +68,7 @@ static bool enter_address(struct server *s, const struct address *a, struct addr
 	*from = NULL;
 	if (!ip_of_peer(&a->sa, &ip))
 		return true;
-	if (proxies_trust(s->options.proxies, &ip)) /* its clients are many */
+	if (proxies_trust(s->options.proxies, &ip)) /* a proxy has many clients */
 		return true;
 	*from = addresses_enter(&s->addresses, ip_client(&ip), s->options.limits.connections_per_address);
 	if (!*from)
@@ -76,10 +76,10 @@ static bool enter_address(struct server *s, const struct address *a, struct addr
 	return *from != NULL;
 }
 
-/* connection.h C7. All on one loop, which knows the oldest of them. */
+/* connection.h C7. All are on one loop, so it can find the oldest. */
 static void take_on_reserve(struct server *s, int fd)
 {
-	/* A loop that is busy has not yet made room for those that wait in its inbox. */
+	/* A busy loop has not yet made room for connections in its inbox. */
 	uint64_t most = HTTP_RESERVE_BURST * s->options.limits.reserved_connections;
 	struct loop_socket sock = { .fd = fd, .on_reserve = true };
 
@@ -124,7 +124,7 @@ static void on_retry(uv_timer_t *h)
 		uv_poll_start(&s->acceptor, UV_READABLE, on_acceptable);
 }
 
-/* The listening socket stays readable although nothing can be accepted: better late than busy. */
+/* The listening socket stays readable while accepting fails: waits instead of spinning. */
 static void pause_accepting(struct server *s)
 {
 	uv_poll_stop(&s->acceptor);
@@ -141,7 +141,7 @@ static void warn_of_descriptors(struct server *s)
 	log_warn("out of file descriptors: connections are refused");
 }
 
-/* Gives up the descriptor in reserve for a moment, so that one client at least hears a refusal. */
+/* Closes the reserve descriptor for a moment, so that at least one client gets a refusal. */
 static bool drop_one(struct server *s)
 {
 	int fd;
@@ -308,7 +308,7 @@ static bool start_threads(struct server *s)
 	return sides_start(s);
 }
 
-/* Stops the loops that were started, and waits for them; then the workers get no more work. */
+/* Stops the started loops and waits for them; afterwards the workers get no more work. */
 static void end_threads(struct server *s)
 {
 	for (unsigned i = 0; i < s->thread_count; i++) {
@@ -341,7 +341,7 @@ static void end_threads(struct server *s)
 static void accept_until_stopped(struct server *s)
 {
 	uv_poll_start(&s->acceptor, UV_READABLE, on_acceptable);
-	uv_async_send(&s->wake); /* a stop that was asked for before */
+	uv_async_send(&s->wake); /* in case a stop was requested earlier */
 	uv_run(&s->uv, UV_RUN_DEFAULT);
 }
 
@@ -379,7 +379,7 @@ static void complete_options(struct server_options *o)
 	http_limits_complete(&o->limits);
 	if (o->limits.workers > WORKERS_MOST)
 		o->limits.workers = WORKERS_MOST;
-	/* A hash keeps a processor busy for 50 ms: the other half of them is for everything else. */
+	/* A hash keeps a processor busy for 50 ms: half of the processors stay free for other requests. */
 	if (!o->limits.hashers)
 		o->limits.hashers = processors > 3 ? (uint64_t)processors / 2 : 1;
 	if (o->limits.hashers > WORKERS_MOST)
@@ -414,7 +414,7 @@ static bool init_loop(struct server *s)
 	       uv_signal_init(&s->uv, &s->sigint) == 0 && uv_signal_init(&s->uv, &s->sighup) == 0 && sides_init(s);
 }
 
-/* From the beginning: a signal that comes before server_run() is dealt with by it. */
+/* From the beginning: server_run() handles a signal that came before it. */
 static bool catch_signals(struct server *s)
 {
 	return !s->options.handle_signals || (uv_signal_start(&s->sigterm, on_signal, SIGTERM) == 0 &&

@@ -1,7 +1,7 @@
-/* SIGHUP: the hooks, and how event loops get other keys and another certificate.
+/* SIGHUP: the hooks, and replacing keys and certificate in the event loops.
  *
- * Each loop has its own share of what is in use, and takes the new one between two turns, by a post: nothing changes
- * while a request looks at it, and looking takes no lock.
+ * Each loop has its own shares, and a post replaces them between two turns: they do not change during a request, and
+ * reading them takes no lock.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <assert.h>
 
@@ -21,7 +21,7 @@ void server_run_hooks(struct server *s)
 	if (s->stopping) /* the loops may have ended */
 		return;
 	if (!s->hook_count)
-		log_info("SIGHUP: there is nothing to load again");
+		log_info("SIGHUP: nothing to reload");
 	for (size_t i = 0; i < s->hook_count; i++)
 		s->hooks[i].run(s->hooks[i].ctx);
 }
@@ -32,7 +32,7 @@ void server_hangup(struct server *s)
 	uv_async_send(&s->wake);
 }
 
-/* ---- other keys, another certificate ---- */
+/* ---- replacing keys and certificate ---- */
 
 /* One for all loops. The last one frees it. */
 struct replacement {
@@ -53,7 +53,7 @@ static void say_done(const struct replacement *r)
 	if (r->key_count)
 		log_info("%zu access key%s in use now", r->key_count, r->key_count == 1 ? " is" : "s are");
 	if (r->has_certificate)
-		log_info("the certificate was loaded again: connections that come get it");
+		log_info("the certificate was reloaded: new connections get it");
 }
 
 static void run_post(struct loop *l, struct loop_post *post)

@@ -18,18 +18,18 @@ enum { SIDE_MONITOR, SIDE_PEERS, SIDES };
 struct loop_thread {
 	struct loop loop;
 	pthread_t thread;
-	bool ready;   /* loop_init() was done */
-	bool started; /* the thread was */
+	bool ready;   /* loop_init() succeeded */
+	bool started; /* the thread runs */
 };
 
 struct server {
 	struct server_options options; /* completed */
 	struct address address;
 	int listen_fd;  /* -1 once draining */
-	int reserve_fd; /* given up for a moment when descriptors run out */
+	int reserve_fd; /* closed for a moment when descriptors run out */
 	struct loop_thread *threads;
 	unsigned thread_count;
-	struct workers *workers; /* while it runs */
+	struct workers *workers; /* while the server runs */
 	struct origin_rules origin;
 	struct workers *hashers; /* the same */
 	struct api *api;
@@ -38,7 +38,7 @@ struct server {
 	/* the accepting thread's */
 	uv_loop_t uv;
 	uv_poll_t acceptor;
-	uv_timer_t retry;              /* accepting goes on when it is over */
+	uv_timer_t retry;              /* resumes accepting */
 	uint64_t warned_at;            /* uv_now() of the last line about missing descriptors; 0: never */
 	uint64_t warned_of_address_at; /* the same, about an address with too many connections */
 	uv_async_t wake;
@@ -56,11 +56,11 @@ struct server {
 	} hooks[SERVER_HOOKS];
 	size_t hook_count;
 
-	/* server_side.c; the accepting thread's, but for the loops */
+	/* server_side.c; the accepting thread's, except the loops */
 	struct server_side {
 		struct server *server;
 		const char *listen; /* NULL: there is none */
-		int only;           /* the rows that are served there */
+		int only;           /* serves only rows with this flag */
 		struct address address;
 		int listen_fd; /* -1: closed */
 		struct loop_thread thread;
@@ -72,10 +72,10 @@ struct server {
 	/* shared by the loops */
 	struct budget budget; /* memory of requests in flight */
 	struct addresses addresses;
-	_Atomic uint64_t on_reserve; /* connections now; counted up by the acceptor */
+	_Atomic uint64_t on_reserve; /* connections now; the acceptor increments it */
 };
 
-/* The socket is gone: it counts no more. From any thread. */
+/* Stops counting a closed socket. From any thread. */
 void server_forget(struct server *s, const struct loop_socket *sock);
 void server_count_refused(struct server *s); /* from any thread */
 
@@ -88,7 +88,7 @@ struct origin_rules server_origin_rules(const struct server_options *o, const ch
 /* ---- server_hangup.c ---- */
 void server_run_hooks(struct server *s);
 
-/* ---- server_side.c: further listeners. All of it does nothing where there is none. ---- */
+/* ---- server_side.c: further listeners. With none, these functions do nothing. ---- */
 
 /* Binds and listens. False with a sentence in `why`. */
 bool sides_open(struct server *s, char *why, size_t n) MUST_CHECK;
@@ -96,12 +96,12 @@ bool sides_open(struct server *s, char *why, size_t n) MUST_CHECK;
 bool sides_init(struct server *s) MUST_CHECK;
 /* Threads, then accepting. False: memory or threads. */
 bool sides_start(struct server *s) MUST_CHECK;
-/* Begins to drain; does not wait for clients any longer. */
+/* Begins to drain, without waiting for clients. */
 void sides_stop(struct server *s);
 void sides_cut(struct server *s);
 /* After the accepting thread's loop has ended: waits for the threads. */
 void sides_end(struct server *s);
-void sides_close(struct server *s); /* what still listens */
+void sides_close(struct server *s); /* closes remaining listeners */
 unsigned sides_loops(const struct server *s);
 
 #endif

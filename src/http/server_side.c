@@ -1,7 +1,7 @@
-/* Listeners beside the server's own: one for monitoring (/metrics and health), one for other servers of a table.
+/* Additional listeners: one for monitoring (/metrics and health), one for other servers of a table.
  *
- * Each has its own event loop: it answers when the others are busy or all connections are taken, and takes nothing from
- * them.
+ * Each has its own event loop: it answers when the others are busy or all connections are in use, and does not slow
+ * them down.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
 #include <unistd.h>
@@ -22,7 +22,7 @@ static bool open_side(struct server *s, struct server_side *m, char *why, size_t
 	if (!address_parse(&m->address, m->listen, why, n))
 		return false;
 	m->listen_fd = address_listen(&m->address, why, n);
-	/* Monitoring needs no key, and so must not be asked by pages; other servers show that they have the secret. */
+	/* Monitoring needs no key, so pages must not reach it; other servers prove that they have the secret. */
 	m->origin = server_origin_rules(&s->options, m->listen, &m->address, m->only == ROUTE_MONITOR);
 	return m->listen_fd >= 0;
 }

@@ -8,7 +8,7 @@
 #include "http/connection/exchange.h"
 #include "http/workers.h"
 
-#define STACK_BYTES (1024 * 1024) /* deep documents recurse; only what is used takes memory */
+#define STACK_BYTES (1024 * 1024) /* deep documents recurse; unused pages take no memory */
 
 struct worker {
 	struct workers *all;
@@ -22,14 +22,14 @@ struct workers {
 	pthread_mutex_t lock; /* of everything below */
 	pthread_cond_t changed;
 	unsigned count, idle, busy;
-	struct exchange *first, *last; /* by their `completed`, which is free until then */
+	struct exchange *first, *last; /* linked by `completed`, which is unused until then */
 	size_t queued, reserved;
-	uint64_t turn; /* fair: of the last that was taken */
+	uint64_t turn; /* fair pools: that of the last exchange taken */
 	uint64_t refused;
 	bool stopping;
 };
 
-/* The lock is held when called, and when it returns. NULL: time to end. */
+/* Lock held, before and after. NULL: the thread must end. */
 static struct exchange *next(struct workers *w)
 {
 	struct exchange *ex;
@@ -79,7 +79,7 @@ static bool start_thread(struct worker *me)
 	return started;
 }
 
-/* One more, if there may be and can be. With the lock held. */
+/* Starts one more thread, if allowed and possible. Lock held. */
 static void grow(struct workers *w)
 {
 	struct worker *me = &w->list[w->count];
@@ -100,7 +100,7 @@ static void grow(struct workers *w)
 		log_error("no thread could be started");
 }
 
-/* W2, with the lock held. */
+/* W2. Lock held. */
 static bool has_room(struct workers *w)
 {
 	if (!w->count)
@@ -142,8 +142,8 @@ static void append(struct workers *w, struct exchange *ex)
 	w->last = ex;
 }
 
-/* After the requests of its turn. The queue is in the order of turns; walking it is cheap beside a hash. With the lock
- * held. */
+/* Inserts it after the requests of its turn. The queue is sorted by turn; walking it is cheap compared to a hash.
+ * Lock held. */
 static void take_turn(struct workers *w, struct exchange *ex)
 {
 	struct exchange **at = &w->first;
@@ -181,7 +181,7 @@ void workers_submit(struct workers *w, struct exchange *ex)
 	pthread_mutex_unlock(&w->lock);
 }
 
-/* W4, with the lock held. */
+/* W4. Lock held. */
 static bool has_its_share(const struct workers *w, const struct exchange *ex)
 {
 	size_t own = 0;

@@ -1,11 +1,12 @@
-/* Threads that may wait, for what an event loop must not do itself: requests of an application, which writes and waits for it.
+/* Threads that may block, for requests that an event loop must not run itself: those of an application, which wait
+ * for their writes.
  *
- *     workers_reserve()    a place in the queue, or none: then the request is refused at once
- *     workers_submit()     the exchange takes the place
+ *     workers_reserve()    a place in the queue, or none: the request is then refused at once
+ *     workers_submit()     puts the exchange in that place
  *
  * Invariants
  *   W1  A reserved place is guaranteed: workers_submit() does not fail, and a thread is there to serve it.
- *   W2  At most `waiting` have a place beyond what all threads can run at once.
+ *   W2  At most `waiting` places exist in addition to one for each thread.
  *   W3  A worker leaves an exchange alone once it is completed (loop_complete()) or handed over: it may be gone.
  *   W4  In a fair pool clients have turns (exchange.client): the n-th waiting request of a client comes after the
  *       (n-1)-th of every other, and one client has at most half of the places. A client that floods the queue
@@ -22,9 +23,10 @@
 struct exchange;
 struct workers;
 
-/* What each thread of the server has for itself, event loops and workers alike: the applications' connections to their databases. */
+/* Private data of each thread of the server, event loops and workers alike: the applications' connections to their
+ * databases. */
 struct thread_local_maker {
-	void *(*make)(void *ctx); /* NULL when memory is out; make itself NULL: threads have nothing */
+	void *(*make)(void *ctx); /* NULL: out of memory; make itself NULL: threads have nothing */
 	void (*drop)(void *local);
 	void *ctx;
 };
@@ -36,12 +38,12 @@ struct workers_options {
 	struct thread_local_maker local;
 };
 
-struct workers *workers_new(const struct workers_options *o); /* NULL when memory is out */
-/* Waits for what is being run. Nothing may be queued any more. NULL is fine. */
+struct workers *workers_new(const struct workers_options *o); /* NULL: out of memory */
+/* Waits for running work. The queue must be empty. NULL is fine. */
 void workers_free(struct workers *w);
 
 bool workers_reserve(struct workers *w) MUST_CHECK;
-/* Both at once, for a worker of another pool. False: there is no place for it, and nothing has happened. */
+/* Reserves and submits, for a worker of another pool. False: no place; nothing has happened. */
 bool workers_hand_over(struct workers *w, struct exchange *ex) MUST_CHECK;
 void workers_unreserve(struct workers *w);
 void workers_submit(struct workers *w, struct exchange *ex);

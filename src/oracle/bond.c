@@ -1,43 +1,29 @@
-/* Rows that hang on an item: of the patterns that its deletion names. Joined by what the pattern's queries ask for, so that nothing
- * has to be queried: the parent says what would be asked for it, and the row has it or not.
+/* Rows of the patterns that the deletion of an item names. Parent and row are joined by the values that the pattern's query
+ * would ask for, so nothing has to be queried: the parent gives the values, and the row has them or not.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "app/entity/entity_key.h"
 #include "app/write/write_plan.h"
 #include "base/grow.h"
 #include "oracle/oracle_internal.h"
 
 /* ---- patterns and what they merge ---- */
 
-/* `over`: some rows lead to it. */
+/* `over`: the pattern reaches the leaf through other rows. */
 typedef bool visit_leaf(void *ctx, const struct access *leaf, bool over);
 
-static bool each_leaf(const struct design *d, const struct access *a, int depth, bool over, visit_leaf *visit, void *ctx)
+static bool each_leaf(const struct access *a, int depth, bool over, visit_leaf *visit, void *ctx)
 {
-	const struct access *run;
-
 	if (!a || depth > 8)
 		return false;
 	if (a->kind == ACCESS_QUERY)
 		return visit(ctx, a, over);
 	if (a->kind != ACCESS_MERGE)
 		return false;
-	if (a->merge_pattern.n) {
-		run = design_access(d, a->merge_pattern);
-		return each_leaf(d, run, depth + 1, over || a->merge_over.n, visit, ctx);
-	}
-	for (size_t i = 0; i < a->merge_of_count; i++) {
-		run = design_access(d, a->merge_of[i]);
-		if (!each_leaf(d, run, depth + 1, over, visit, ctx))
+	if (a->merge_pattern.n)
+		return each_leaf(a->merge_run, depth + 1, over || a->merge_over.n, visit, ctx);
+	for (size_t i = 0; i < a->merge_of_count; i++)
+		if (!each_leaf(a->merge_parts[i], depth + 1, over, visit, ctx))
 			return false;
-	}
 	return true;
-}
-
-static const struct key_schema *schema_of(const struct design *d, const struct access *leaf)
-{
-	const struct design_index *i = leaf->index.n ? design_index(d, leaf->index) : NULL;
-
-	return i ? &i->key : &d->key;
 }
 
 static bool is_parameter(const struct access *a, const struct name *n)
@@ -63,7 +49,7 @@ static bool is_plain(const struct term *t)
 	return t->kind == TERM_PATH && t->name_count == 1;
 }
 
-/* attribute = input.parameter, either way round. */
+/* attribute = input.parameter, in either order. */
 static bool as_input(const struct term *t, const struct access *leaf, struct bond_input *out)
 {
 	const struct term *x, *y;
@@ -81,7 +67,7 @@ static bool as_input(const struct term *t, const struct access *leaf, struct bon
 	return true;
 }
 
-/* Its equations with parameters; false: a part of it cannot be told from the row alone. */
+/* Collects its equations with parameters. False: a part of it needs more than the row. */
 static bool split_filter(const struct term *t, struct bond *b)
 {
 	struct bond_input in;
@@ -125,7 +111,7 @@ static bool has_placeholder(const struct template *t)
 	return t && !template_is_constant(t);
 }
 
-/* A rule that is left out, because the parent has none of its parameters. */
+/* An optional rule does not apply when the parent has none of its parameters. */
 static bool is_left_out(const struct where_rule *w, const struct entity *parent)
 {
 	const struct template *both[2] = { w->value, w->upper };
@@ -134,7 +120,7 @@ static bool is_left_out(const struct where_rule *w, const struct entity *parent)
 		return false;
 	for (size_t k = 0; k < 2; k++)
 		for (size_t i = 0; both[k] && i < both[k]->part_count; i++)
-			if (both[k]->parts[i].names && parent && entity_attribute(parent, both[k]->parts[i].names[0]))
+			if (both[k]->parts[i].names && parent && slots_attribute(parent->slots, both[k]->parts[i].at))
 				return false;
 	return true;
 }
@@ -170,29 +156,30 @@ static bool meets_constant(const struct where_rule *w, struct value v)
 	return false;
 }
 
-static bool has_keys(const struct key_schema *k, struct value row)
+static bool has_keys(const struct access *leaf, const struct row *row)
 {
-	for (size_t i = 0; i < key_attr_count(k); i++)
-		if (value_type(value_get(row, key_attr_at(k, i)->name)) != key_attr_at(k, i)->type)
+	for (size_t i = 0; i < leaf->key_count; i++)
+		if (value_type(row_get(row, leaf->key_at[i])) != leaf->key_at[i]->key->type)
 			return false;
 	return true;
 }
 
 /* Whether the pattern could return the row, for some parameters. */
-static bool is_row(struct run *r, const struct access *leaf, const struct entity *parent, struct value row,
+static bool is_row(struct run *r, const struct access *leaf, const struct entity *parent, const struct row *row,
 		   const struct row *full)
 {
 	struct scope s = { .run = r, .item = full };
 
-	if (!has_keys(schema_of(r->design, leaf), row))
+	if (!has_keys(leaf, row))
 		return false;
 	for (size_t i = 0; i < leaf->where_count; i++) {
 		const struct where_rule *w = &leaf->where[i];
-		struct value v = value_get(row, w->attribute);
+		struct value v = row_get(row, w->at);
+		size_t literals;
 
 		if (is_left_out(w, parent))
 			continue;
-		if (!meets_constant(w, v) || (w->op == WHERE_EQ && !template_could(r, w->value, v)) ||
+		if (!meets_constant(w, v) || (w->op == WHERE_EQ && !key_matches(r, w->value, v, &literals)) ||
 		    (w->op == WHERE_BEGINS && !slice_starts(value_bytes(v), template_prefix(w->value))))
 			return false;
 	}
@@ -201,8 +188,7 @@ static bool is_row(struct run *r, const struct access *leaf, const struct entity
 
 struct row_asked {
 	struct run *run;
-	struct value stored;
-	const struct row *full;
+	const struct row *stored, *full;
 	bool is;
 };
 
@@ -214,11 +200,11 @@ static bool is_row_of_leaf(void *ctx, const struct access *leaf, bool over)
 	return !over;
 }
 
-bool bond_has_row(struct oracle *o, const struct access *access, struct value stored, const struct row *full)
+bool bond_has_row(struct oracle *o, const struct access *access, const struct row *stored, const struct row *full)
 {
 	struct row_asked x = { &o->run, stored, full, false };
 
-	(void)each_leaf(o->run.design, access, 0, false, is_row_of_leaf, &x);
+	(void)each_leaf(access, 0, false, is_row_of_leaf, &x);
 	return x.is;
 }
 
@@ -253,7 +239,7 @@ static bool add_pattern(struct bonding *x, const struct access *root)
 	size_t before = x->rules->bond_count;
 
 	x->bond.root = root;
-	if (each_leaf(x->rules->design, root, 0, false, add_leaf, x))
+	if (each_leaf(root, 0, false, add_leaf, x))
 		return true;
 	x->rules->bond_count = before;
 	return false;
@@ -361,14 +347,14 @@ static void imply_parent(void *ctx, const struct read_asked *q)
 	}
 }
 
-bool bond_is_deleted(struct run *r, const struct entity *e, struct value full)
+bool bond_is_deleted(struct run *r, const struct row *full)
 {
-	const struct delete_rule *d = &e->delete_;
+	const struct delete_rule *d = &full->entity->delete_;
 
 	for (size_t i = 0; i < d->set_count; i++) {
-		const struct attribute *a = entity_attribute(e, d->set[i].attribute);
+		const struct attribute *a = slots_attribute(full->slots, d->set[i].at);
 		const struct term *t = d->set[i].term;
-		struct value v = value_get(full, d->set[i].attribute);
+		struct value v = row_get(full, d->set[i].at);
 		bool is_so = value_present(v);
 
 		if (t->kind == TERM_LITERAL && a) /* null may be stored, or be nothing */
@@ -383,7 +369,7 @@ static void imply_parents(struct oracle *o, const struct entity *e, const struct
 			  enum fact_weight weight)
 {
 	struct scope s = { .run = &o->run, .item = full };
-	bool deleted = weight == FACT_FULL && e->delete_.then_count && bond_is_deleted(&o->run, e, row_item(full));
+	bool deleted = weight == FACT_FULL && e->delete_.then_count && bond_is_deleted(&o->run, full);
 
 	for (size_t i = 0; i < e->delete_.then_count + e->delete_.refuse_count; i++) {
 		bool cascade = i < e->delete_.then_count, known;
@@ -398,7 +384,7 @@ static void imply_parents(struct oracle *o, const struct entity *e, const struct
 	}
 }
 
-/* What the row's entity says of the parent's: nothing; that this row does not hang on one; that it does. */
+/* What the row's entity says about the parent's: nothing; that this row needs no parent; that it needs one. */
 enum hold { HOLD_UNSAID, HOLD_NONE, HOLD_REQUIRED };
 
 static enum hold hold_of(struct run *r, const struct entity *e, const struct row *full, const struct entity *parent)
@@ -420,13 +406,13 @@ static enum hold hold_of(struct run *r, const struct entity *e, const struct row
 		}
 		if (holds)
 			return HOLD_REQUIRED;
-		if (!count) /* a count that is not on now (a deleted comment's) may have been before */
+		if (!count) /* a count that does not apply now (a deleted comment's) may have applied before */
 			hold = HOLD_NONE;
 	}
 	return hold;
 }
 
-/* Whether the row is looked at, and whether it is sure that it must have a parent. */
+/* Whether the row is compared at all; *sure: it certainly must have a parent. */
 static bool hangs(const struct bond *b, struct run *r, const struct entity *e, const struct row *full, bool *sure)
 {
 	enum hold hold = hold_of(r, e, full, b->parent);
@@ -435,9 +421,9 @@ static bool hangs(const struct bond *b, struct run *r, const struct entity *e, c
 	return *sure || (b->cascade && hold == HOLD_UNSAID);
 }
 
-/* `row`, the item itself or one of its companions, hangs on a parent of the bond. */
-static void imply_child(struct oracle *o, size_t at, const struct scanned *x, struct value row, const struct row *full,
-			bool sure)
+/* `row`, the item itself or one of its companions, needs a parent of the bond. */
+static void imply_child(struct oracle *o, size_t at, const struct scanned *x, const struct row *row,
+			const struct row *full, bool sure)
 {
 	const struct bond *b = &o->rules.bonds[at];
 	struct buf join, fact;
@@ -445,7 +431,7 @@ static void imply_child(struct oracle *o, size_t at, const struct scanned *x, st
 	begin_join(o, &join, at);
 	for (size_t i = 0; i < b->leaf->where_count; i++)
 		if (b->leaf->where[i].op == WHERE_EQ && !is_left_out(&b->leaf->where[i], b->parent))
-			put(&join, value_get(row, b->leaf->where[i].attribute));
+			put(&join, row_get(row, b->leaf->where[i].at));
 	for (size_t k = 0; k < b->input_count; k++)
 		put(&join, row_get(full, b->inputs[k].attribute));
 	fact = fact_begin(o, SPACE_BOND, buf_slice(&join), FACT_CHILD);
@@ -537,16 +523,14 @@ void bond_tell(struct oracle *o, const struct bond *b, const struct entity *e, s
 }
 
 /* Whether `then` leads from the row to the item. */
-static bool leads_to(struct run *r, const struct access *leaf, struct value row, struct value key)
+static bool leads_to(struct run *r, const struct access *leaf, const struct row *row, struct value key)
 {
-	struct row f;
-	struct scope s = { .run = r, .item = &f };
+	struct scope s = { .run = r, .item = row };
 	struct value v;
 
-	row_from(&f, r->arena, NULL, row);
 	for (size_t i = 0; i < leaf->then.key_count; i++)
 		if (scope_try_fill(&s, leaf->then.keys[i].template, true, &v) != TEMPLATE_OK ||
-		    !value_equal(v, value_get(key, leaf->then.keys[i].attribute)))
+		    !value_equal(v, key_part(key, leaf->then.keys[i].at)))
 			return false;
 	return leaf->then.key_count > 0;
 }
@@ -559,13 +543,11 @@ static void imply_companion_child(struct oracle *o, size_t at, const struct scan
 	bool sure;
 
 	for (size_t k = 0; k < x->companion_count; k++) {
-		struct value item = x->companions[k].item;
-		struct row row;
+		struct row row = row_of(x->companions[k].item);
 
-		row_from(&row, r->arena, NULL, item);
-		if (is_row(r, b->leaf, b->parent, item, &row) && leads_to(r, b->leaf, item, x->key) &&
+		if (is_row(r, b->leaf, b->parent, &row, &row) && leads_to(r, b->leaf, &row, x->key) &&
 		    hangs(b, r, x->entity, x->full, &sure)) {
-			imply_child(o, at, x, item, &row, sure);
+			imply_child(o, at, x, &row, &row, sure);
 			return;
 		}
 	}

@@ -1,4 +1,4 @@
-/* Facts, group by group: what several items say of one thing is compared.
+/* Compares facts group by group: what several items say about one thing.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "oracle/oracle_internal.h"
 
@@ -17,21 +17,22 @@ struct at_key {
 	struct slice hash;
 	size_t full, expired, pending; /* expectations, by weight */
 	bool matches;
-	struct owner owner, second; /* of the first two that are worth something */
+	struct owner owner, second; /* of the first two FACT_FULL */
 	size_t accounts, accounts_pending;
 };
 
 struct sum {
-	struct number full, low, high; /* of what counts; of what may count besides */
+	struct number full, low, high; /* what certainly counts; what may count in addition */
 	struct number pending_low, pending_high;
 };
 
 struct at_identity {
 	const struct entity *entity;
 	size_t targets;
-	bool gone; /* and the keeper has not seen it go */
+	bool gone; /* removed, and the keeper has not seen that */
 	enum fact_weight weight;
-	struct value key, second, carried;
+	struct value key, second;
+	struct row carried;
 	struct sum *sums; /* by attribute */
 };
 
@@ -116,13 +117,14 @@ static struct value companion_of(struct oracle *o, const struct owner *owner, st
 	struct run *r = &o->run;
 	struct companion_item *list;
 	struct value stored;
-	struct row full;
+	struct row item, full;
 	size_t n;
 
 	if (!dyn_get(r, owner->key, true, &stored) || !value_present(stored) || entity_expired(r, stored) ||
 	    entity_of(r, stored) != owner->entity)
 		return VALUE_ABSENT;
-	judge_item(o, owner->entity, stored, true, &full);
+	item = row_lay(r->arena, owner->entity, stored);
+	judge_item(o, &item, true, &full);
 	if (!entity_companions(r, owner->entity, &full, &list, &n)) {
 		r->problem = (struct problem){ 0 };
 		return VALUE_ABSENT;
@@ -244,7 +246,7 @@ static void compare_expected(struct oracle *o, const struct at_key *x)
 		return;
 	expected = companion_of(o, &x->owner, x->key);
 	if (!value_present(expected) || !dyn_get(&o->run, x->key, true, &found))
-		return; /* it has moved since */
+		return; /* something changed since the scan */
 	if (!value_present(found))
 		tell_missing(o, x, expected);
 	else if (!value_equal(found, expected))
@@ -281,7 +283,7 @@ static void add(struct comparing *c, struct number *to, const struct number *n)
 	struct error e = { 0 };
 
 	if (!number_add(to, n, to, c->o->run.arena, &e))
-		*to = *n; /* beyond all numbers: whatever is there, it is not this */
+		*to = *n; /* the sum is too large for any counter, so any wrong value will do */
 }
 
 static void take_count(struct comparing *c, struct fact_reader *f)
@@ -300,26 +302,25 @@ static void take_count(struct comparing *c, struct fact_reader *f)
 		add(c, down ? &s->pending_low : &s->pending_high, &n);
 }
 
-/* Whether the rows of the pattern go with the item: when it is not there, they are left over, and told as such. */
-static bool goes_along(const struct entity *source, struct slice pattern)
+/* Whether the item's deletion removes the pattern's rows: without the item they are left over, and reported as orphans. */
+static bool goes_along(const struct entity *source, const struct access *pattern)
 {
 	for (size_t i = 0; i < source->delete_.then_count; i++)
-		if (slice_equal(source->delete_.then_remove[i], pattern))
+		if (source->delete_.then_access[i] == pattern)
 			return true;
 	return false;
 }
 
 /* The source is not there. */
-static void tell_copy_of_nothing(struct oracle *o, struct oracle_finding *f, const struct entity *e,
-				 const struct attribute *a, struct value copy)
+static void tell_copy_of_nothing(struct oracle *o, struct oracle_finding *f, const struct attribute *a,
+				 const struct row *copy)
 {
 	struct run *r = &o->run;
-	struct row full;
-	struct scope s = { .run = r, .item = &full };
+	const struct entity *e = copy->entity;
+	struct scope s = { .run = r, .item = copy };
 	struct value *args, source = VALUE_ABSENT;
 
-	f->found = value_get(copy, a->name);
-	row_from(&full, r->arena, NULL, entity_full(r, e, copy));
+	f->found = row_get(copy, a->at);
 	if (!scope_args(&s, a->copy_args, a->copy_arg_count, &args) ||
 	    !entity_locate(r, f->other_entity, args, a->copy_arg_count, &f->other) ||
 	    (value_present(f->other) && !entity_fetch_key(r, f->other_entity, f->other, true, &source))) {
@@ -327,7 +328,7 @@ static void tell_copy_of_nothing(struct oracle *o, struct oracle_finding *f, con
 		return;
 	}
 	if (value_present(source) || !value_present(f->found))
-		return; /* it has come meanwhile */
+		return; /* the source was made since the scan */
 	tell(o, f, "%.*s has %.*s = %.*s, but there is no %.*s it could be a copy of", SLICE_ARG(say_item(r, e, f->key)),
 	     SLICE_ARG(a->name), SLICE_ARG(say_value(r, f->found)), SLICE_ARG(f->other_entity->name));
 }
@@ -342,19 +343,21 @@ static void tell_copy(struct oracle *o, const struct at_identity *x, const struc
 				    .attribute = a->name,
 				    .other_entity = x->entity,
 				    .other = x->key };
-	struct value copy, source;
+	struct value stored;
+	struct row copy, source;
 
-	if (!dyn_get(r, key, true, &copy) || !value_present(copy))
+	if (!dyn_get(r, key, true, &stored) || !value_present(stored))
 		return;
+	copy = entity_lay(r, e, stored);
 	if (!x->targets) {
-		tell_copy_of_nothing(o, &f, e, a, copy);
+		tell_copy_of_nothing(o, &f, a, &copy);
 		return;
 	}
-	if (!dyn_get(r, x->key, true, &source) || !value_present(source))
+	if (!dyn_get(r, x->key, true, &stored) || !value_present(stored))
 		return;
-	f.found = value_get(copy, a->name);
-	if (!entity_copied(r, a, &(struct row){ .full = entity_full(r, x->entity, source) }, &f.expected) ||
-	    value_equal(f.found, f.expected))
+	source = entity_lay(r, x->entity, stored);
+	f.found = row_get(&copy, a->at);
+	if (!entity_copied(r, a, &source, &f.expected) || value_equal(f.found, f.expected))
 		return;
 	tell(o, &f, "%.*s has %.*s = %.*s, and the %.*s of %.*s is %.*s", SLICE_ARG(say_item(r, e, key)),
 	     SLICE_ARG(a->name), SLICE_ARG(say_value(r, f.found)), SLICE_ARG(a->copy_attribute),
@@ -371,10 +374,9 @@ static void take_copy(struct comparing *c, struct fact_reader *f)
 	struct value key = fact_value(f), source;
 	struct buf b;
 
-	if (x->targets > 1 || (x->targets ? x->weight != FACT_FULL : goes_along(x->entity, a->kept_by)))
+	if (x->targets > 1 || (x->targets ? x->weight != FACT_FULL : goes_along(x->entity, a->kept_access)))
 		return;
-	if (!entity_copied(&o->run, a, &(struct row){ .full = x->carried }, &source) ||
-	    (!value_present(source) && a->default_))
+	if (!entity_copied(&o->run, a, &x->carried, &source) || (!value_present(source) && a->default_))
 		return;
 	buf_init(&b, o->run.arena);
 	fact_put_hash(&b, source);
@@ -383,7 +385,7 @@ static void take_copy(struct comparing *c, struct fact_reader *f)
 	scratch_clear(o); /* one source may have any number of copies */
 }
 
-/* A row of a pattern that leads from rows to rows, at the parent that it names. */
+/* A row that its pattern reaches through other rows, at the parent that it names. */
 static void take_row(struct comparing *c, struct fact_reader *f)
 {
 	struct oracle *o = c->o;
@@ -406,9 +408,9 @@ static void at_identity_fact(struct comparing *c, enum fact_kind kind, struct fa
 		if (x->targets == 1) {
 			x->weight = fact_u8(f);
 			x->key = keep_value(c, fact_value(f));
-			x->carried = keep_value(c, fact_value(f));
+			x->carried = row_lay(&c->o->group, x->entity, keep_value(c, fact_value(f)));
 		} else if (fact_u8(f) != FACT_FULL || x->weight != FACT_FULL) {
-			x->targets--; /* one that is gone is no second one */
+			x->targets--; /* an expired or removed item is no second one */
 		} else {
 			x->second = keep_value(c, fact_value(f));
 		}
@@ -417,8 +419,8 @@ static void at_identity_fact(struct comparing *c, enum fact_kind kind, struct fa
 	case FACT_COUNT: take_count(c, f); break;
 	case FACT_LIFE:
 		if (!x->targets ||
-		    (x->targets == 1 && x->weight == FACT_FULL)) /* what has expired lingers, and so may this */
-			lives_compare(c->o, f, x->targets, x->carried);
+		    (x->targets == 1 && x->weight == FACT_FULL)) /* while an expired target lingers, this may */
+			lives_compare(c->o, f, x->targets, &x->carried);
 		break;
 	case FACT_ROW: take_row(c, f); break;
 	default: /* FACT_COPY */ take_copy(c, f); break;
@@ -444,7 +446,7 @@ static void compare_counter(struct comparing *c, size_t at)
 	struct run *r = &o->run;
 	const struct at_identity *x = &c->at_identity;
 	const struct attribute *a = &x->entity->attributes[at];
-	struct value found = value_get(x->carried, a->name);
+	struct value found = row_get(&x->carried, a->at);
 	struct number n = value_type(found) == VALUE_N ? value_number(found) : number_from_i64(0);
 	struct oracle_finding f = {
 		.kind = ORACLE_COUNTER_DIFFERS, .entity = x->entity, .key = x->key, .attribute = a->name
@@ -485,26 +487,27 @@ static void at_identity_end(struct comparing *c)
 
 /* ---- at a bond ---- */
 
-/* A row of a parent that was deleted and stays: left over, unless it may have come since. */
+/* A row of a softly deleted parent is left over, unless it may have been made after the deletion. */
 static void compare_deleted(struct oracle *o, const struct at_bond *x, const struct entity *e, struct value key)
 {
 	const struct entity *p = x->bond->parent;
 	struct run *r = &o->run;
-	struct value row, parent, *args;
+	struct value row, stored, *args;
 	struct slice is, named;
 	const struct reference *to;
 	const struct term *if_;
 	size_t from = 0, asks = 0;
-	struct row full;
-	struct scope s = { .run = r, .item = &full }, of_parent = { .run = r };
+	struct row item, full, parent;
+	struct scope s = { .run = r, .item = &full }, of_parent = { .run = r, .item = &parent };
 	bool holds;
 
-	if (!dyn_get(r, key, true, &row) || !dyn_get(r, x->deleted, true, &parent) || !value_present(row) ||
-	    !value_present(parent) || entity_of(r, row) != e || entity_of(r, parent) != p)
+	if (!dyn_get(r, key, true, &row) || !dyn_get(r, x->deleted, true, &stored) || !value_present(row) ||
+	    !value_present(stored) || entity_of(r, row) != e || entity_of(r, stored) != p)
 		return;
-	judge_item(o, e, row, true, &full);
-	of_parent.full = entity_full(r, p, parent);
-	if (!identity_join(r, p, entity_identity(r, p, of_parent.full), p->param_count, &is))
+	item = row_lay(r->arena, e, row);
+	judge_item(o, &item, true, &full);
+	parent = entity_lay(r, p, stored);
+	if (!identity_join(r, p, entity_identity(r, &parent), p->param_count, &is))
 		return;
 	while ((to = bond_reference(r, e, &full, p, &from, &if_))) {
 		if (!if_ || term_reads_more(if_) || !scope_args(&s, to->args, to->arg_count, &args) ||

@@ -21,7 +21,7 @@ struct run_file {
 
 struct facts {
 	size_t memory;
-	char *bytes; /* records, each behind its length */
+	char *bytes; /* records, each after its length */
 	size_t n, room;
 	uint32_t *order; /* where records begin, in units of HEADER */
 	size_t count, order_room;

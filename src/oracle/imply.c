@@ -1,7 +1,6 @@
-/* What an item says of others: facts.
+/* Turns what an item says about others into facts.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <xxhash.h>
-#include "app/entity/entity_key.h"
 #include "app/entity/input.h"
 #include "oracle/oracle_internal.h"
 
@@ -80,57 +79,18 @@ static struct slice bytes_of(struct value v)
 
 /* ---- shapes of keys ---- */
 
-static bool is_bare(const struct template *t)
-{
-	return t->part_count == 1 && t->parts[0].names && t->parts[0].format == FORMAT_PLAIN;
-}
-
-bool template_could(struct run *r, const struct template *t, struct value v)
-{
-	if (value_type(v) != VALUE_S)
-		return value_present(v) && is_bare(t);
-	if (!slice_starts(value_bytes(v), template_prefix(t)))
-		return false;
-	return template_match(t, value_bytes(v), arena_array(r->arena, struct slice, t->part_count));
-}
-
-static bool key_could(struct run *r, const struct key_rule *rules, size_t n, struct value stored)
-{
-	const struct key_attr *keys[TABLE_KEY_MOST];
-	size_t count = key_of_table(r->design, keys);
-
-	for (size_t k = 0; k < count; k++) {
-		bool any = false;
-
-		for (size_t i = 0; i < n && !any; i++)
-			any = slice_equal(rules[i].attribute, keys[k]->name) &&
-			      template_could(r, rules[i].template, value_get(stored, keys[k]->name));
-		if (!any)
-			return false;
-	}
-	return true;
-}
-
-static bool is_identity(const struct entity *e, struct slice name)
-{
-	for (size_t i = 0; i < e->param_count; i++)
-		if (slice_equal(e->params[i], name))
-			return true;
-	return false;
-}
-
 /* Whether every item has the attribute. */
-static bool is_always(const struct entity *e, struct slice name)
+static bool is_always(const struct entity *e, const struct name *n)
 {
-	const struct attribute *a = entity_attribute(e, name);
+	const struct attribute *a = slots_attribute(e->slots, n);
 
 	return a && !a->when &&
 	       (a->required || a->id || a->now || a->touched || a->counter || a->the_caller || a->default_ ||
-		is_identity(e, name));
+		entity_is_param(e, n));
 }
 
-/* entityType: LIKE_GUARD is never otherwise in such a companion, and what its item always has it always carries. An item that was
- * put by hand to keep a name from being taken is none. */
+/* Whether the item has the constants of such a companion (entityType: LIKE_GUARD) and the attributes that every owner gives
+ * it. An item put by hand to reserve a name has neither. */
 static bool carries_its_own(const struct entity *e, const struct key_rule *rules, size_t n, struct value stored)
 {
 	for (size_t i = 0; i < n; i++) {
@@ -141,7 +101,8 @@ static bool carries_its_own(const struct entity *e, const struct key_rule *rules
 			continue;
 		if (template_is_constant(t) && (value_type(v) != VALUE_S || !slice_equal(value_bytes(v), t->text)))
 			return false;
-		if (is_bare(t) && t->parts[0].name_count == 1 && is_always(e, t->parts[0].names[0]) && !value_present(v))
+		if (template_is_bare(t) && t->parts[0].name_count == 1 && is_always(e, t->parts[0].at) &&
+		    !value_present(v))
 			return false;
 	}
 	return true;
@@ -158,7 +119,7 @@ static unsigned shapes_of(struct oracle *o, struct value stored)
 		for (size_t k = 0; k < e->companion_count; k++) {
 			const struct companion *c = &e->companions[k];
 
-			if (!key_could(r, c->rules, c->rule_count, stored) ||
+			if (!key_fits_rules(r, c->rules, c->rule_count, stored) ||
 			    !carries_its_own(e, c->rules, c->rule_count, stored))
 				continue;
 			shapes |= c->unique.n ? SHAPE_GUARD : SHAPE_COMPANION;
@@ -166,7 +127,7 @@ static unsigned shapes_of(struct oracle *o, struct value stored)
 				shapes |= SHAPE_IMPURE;
 		}
 		if (e->login.present && e->login.secret_count &&
-		    key_could(r, e->login.secret, e->login.secret_count, stored))
+		    key_fits_rules(r, e->login.secret, e->login.secret_count, stored))
 			shapes |= SHAPE_SECRET;
 	}
 	return shapes;
@@ -185,8 +146,8 @@ static void imply_there(struct oracle *o, const struct entity *e, struct value s
 	fact_add(o, &b);
 }
 
-/* The only entity whose table keys are like the item's, where it is one of no entity because of constants that are not as they should
- * be (entityType). It is not judged; but what belongs to such an item is not called left over. */
+/* The only entity whose keys the item has, when wrong constants (entityType) keep it from being one of its items. It is
+ * not judged, but nothing that belongs to it is reported as left over. */
 static const struct entity *misfit_of(struct oracle *o, struct value stored)
 {
 	struct run *r = &o->run;
@@ -195,7 +156,7 @@ static const struct entity *misfit_of(struct oracle *o, struct value stored)
 	for (size_t i = 0; i < r->design->entity_count; i++) {
 		const struct entity *e = &r->design->entities[i];
 
-		if (!key_could(r, e->keys, e->key_count, stored))
+		if (!key_fits_rules(r, e->keys, e->key_count, stored))
 			continue;
 		if (found)
 			return NULL;
@@ -204,15 +165,16 @@ static const struct entity *misfit_of(struct oracle *o, struct value stored)
 	return found;
 }
 
-static void tell_misfit(struct oracle *o, const struct entity *e, struct value stored, struct value key)
+static void tell_misfit(struct oracle *o, const struct row *stored, struct value key)
 {
+	const struct entity *e = stored->entity;
 	struct run *r = &o->run;
 
 	for (size_t i = 0; i < e->key_count; i++) {
 		const struct key_rule *rule = &e->keys[i];
 		struct oracle_finding f = { .kind = ORACLE_MISFIT, .entity = e, .key = key, .attribute = rule->attribute };
 
-		f.found = value_get(stored, rule->attribute);
+		f.found = row_get(stored, rule->at);
 		if (rule->when || !template_is_constant(rule->template) || !value_present(f.found))
 			continue;
 		f.expected = value_make_s(r->arena, rule->template->text);
@@ -248,16 +210,15 @@ static void imply_account(struct oracle *o, const struct entity *e, const struct
 	struct run *r = &o->run;
 	struct scope s = { .run = r, .item = full };
 	struct value_member m[TABLE_KEY_MOST];
-	const struct key_attr *keys[TABLE_KEY_MOST];
-	size_t n = key_of_table(r->design, keys);
+	size_t n = key_count(r->design);
 	struct buf b;
 
 	if (!e->login.present || !e->login.secret_count)
 		return;
 	for (size_t k = 0; k < n; k++) {
-		m[k] = (struct value_member){ keys[k]->name, VALUE_ABSENT };
+		m[k] = (struct value_member){ r->design->key_at[k]->text, VALUE_ABSENT };
 		for (size_t i = 0; i < e->login.secret_count; i++)
-			if (slice_equal(e->login.secret[i].attribute, keys[k]->name) &&
+			if (e->login.secret[i].at == r->design->key_at[k] &&
 			    scope_try_fill(&s, e->login.secret[i].template, true, &m[k].value) != TEMPLATE_OK)
 				return;
 		if (!value_present(m[k].value))
@@ -289,7 +250,7 @@ bool identity_join(struct run *r, const struct entity *e, const struct value *ar
 	buf_init(&b, r->arena);
 	buf_be16(&b, (uint16_t)entity_index(r->design, e));
 	for (size_t i = 0; i < n; i++) {
-		const struct attribute *a = entity_attribute(e, e->params[i]);
+		const struct attribute *a = slots_attribute(e->slots, e->param_at[i]);
 		struct value v = args[i];
 
 		if (!value_present(v) || value_type(v) == VALUE_NULL)
@@ -301,32 +262,28 @@ bool identity_join(struct run *r, const struct entity *e, const struct value *ar
 	return true;
 }
 
-/* What is carried is carried as it is stored: copies are made of that. */
-static void imply_target(struct oracle *o, const struct entity *e, struct value stored, struct value key,
-			 const struct row *full, enum fact_weight weight)
+/* Carries attributes as they are stored, because copies are made of those. */
+static void imply_target(struct oracle *o, const struct row *stored, struct value key, const struct row *full,
+			 enum fact_weight weight)
 {
-	struct value is = entity_full(&o->run, e, stored);
+	const struct entity *e = full->entity;
 	const struct rule_entity *x = rules_of(o, e);
 	struct run *r = &o->run;
 	struct value_member *m;
-	struct value *args;
 	struct slice join;
+	struct row is;
 	size_t n = 0;
 	struct buf b;
 
-	if (!x->is_target)
+	if (!x->is_target || !identity_join(r, e, entity_identity(r, full), e->param_count, &join))
 		return;
-	args = arena_array(r->arena, struct value, e->param_count);
-	for (size_t i = 0; i < e->param_count; i++)
-		args[i] = row_get(full, e->param_at[i]);
-	if (!identity_join(r, e, args, e->param_count, &join))
-		return;
+	is = entity_lay(r, e, stored->full);
 	m = arena_array(r->arena, struct value_member, x->carried.count);
 	for (size_t i = 0; i < x->carried.count; i++) {
-		struct value v = value_get(is, x->carried.list[i]);
+		struct value v = row_get(&is, x->carried.list[i]);
 
 		if (value_present(v))
-			m[n++] = (struct value_member){ x->carried.list[i], v };
+			m[n++] = (struct value_member){ x->carried.list[i]->text, v };
 	}
 	b = fact_begin(o, SPACE_IDENTITY, join, FACT_TARGET);
 	buf_byte(&b, weight);
@@ -335,14 +292,15 @@ static void imply_target(struct oracle *o, const struct entity *e, struct value 
 	fact_add(o, &b);
 }
 
-/* Of one that is gone. */
-static void imply_gone_target(struct oracle *o, const struct entity *e, struct value full)
+/* The same of a removed item. */
+static void imply_gone_target(struct oracle *o, const struct row *full)
 {
+	const struct entity *e = full->entity;
 	struct slice join;
 	struct buf b;
 
 	if (!rules_of(o, e)->is_target ||
-	    !identity_join(&o->run, e, entity_identity(&o->run, e, full), e->param_count, &join))
+	    !identity_join(&o->run, e, entity_identity(&o->run, full), e->param_count, &join))
 		return;
 	b = fact_begin(o, SPACE_IDENTITY, join, FACT_GONE);
 	fact_add(o, &b);
@@ -380,9 +338,9 @@ static void imply_count(struct oracle *o, const struct count_rule *c, const stru
 
 /* ---- copies ---- */
 
-static void imply_copy(struct oracle *o, const struct entity *e, size_t at, struct value stored, struct value key,
-		       const struct row *full)
+static void imply_copy(struct oracle *o, size_t at, const struct row *stored, struct value key, const struct row *full)
 {
+	const struct entity *e = full->entity;
 	const struct attribute *a = &e->attributes[at];
 	struct run *r = &o->run;
 	const struct entity *source = a->copy_of;
@@ -400,7 +358,7 @@ static void imply_copy(struct oracle *o, const struct entity *e, size_t at, stru
 		return;
 	}
 	b = fact_begin(o, SPACE_IDENTITY, join, FACT_COPY);
-	fact_put_hash(&b, value_get(stored, a->name));
+	fact_put_hash(&b, row_get(stored, a->at));
 	buf_be16(&b, (uint16_t)entity_index(r->design, e));
 	buf_be16(&b, (uint16_t)at);
 	fact_put_value(&b, key);
@@ -425,62 +383,59 @@ void imply_item(struct oracle *o, struct value stored, enum fact_weight weight)
 	const struct entity *e = entity_of(r, stored);
 	struct value key = dyn_key_of(r, stored);
 	struct companion_item *companions = NULL;
-	struct row full;
-	unsigned shapes;
+	unsigned shapes = o->rules.has_companions ? shapes_of(o, stored) : 0;
+	bool misfit = !e && !shapes;
+	struct row item, full;
 	size_t n = 0;
 
-	shapes = o->rules.has_companions ? shapes_of(o, stored) : 0;
-	if (!e && !shapes) {
+	if (misfit)
 		e = misfit_of(o, stored);
-		if (e && weight == FACT_FULL)
-			tell_misfit(o, e, stored, key);
-		weight = FACT_EXPIRED;
-	}
 	imply_there(o, e, stored, key, shapes);
 	if (!e)
 		return;
-	judge_item(o, e, stored, weight != FACT_FULL, &full);
+	item = row_lay(r->arena, e, stored);
+	if (misfit && weight == FACT_FULL)
+		tell_misfit(o, &item, key);
+	if (misfit)
+		weight = FACT_EXPIRED;
+	judge_item(o, &item, weight != FACT_FULL, &full);
 	find_companions(r, e, &full, &companions, &n);
 	imply_companions(o, e, key, companions, n, weight);
 	imply_account(o, e, &full, weight);
-	imply_target(o, e, stored, key, &full, weight);
+	imply_target(o, &item, key, &full, weight);
 	for (size_t i = 0; i < e->count_count; i++)
 		imply_count(o, &e->counts[i], &full, weight);
 	for (size_t i = 0; weight == FACT_FULL && i < e->attribute_count; i++)
 		if (e->attributes[i].kept_by.n)
-			imply_copy(o, e, i, stored, key, &full);
+			imply_copy(o, i, &item, key, &full);
 	if (weight == FACT_FULL)
 		lives_imply(o, e, &full, key);
-	bonds_imply(o, &(struct scanned){ e, key, stored, &full, companions, n }, weight);
+	bonds_imply(o, &(struct scanned){ e, key, &item, &full, companions, n }, weight);
 }
 
-void imply_gone(struct oracle *o, struct value stored, bool traces)
+void imply_gone(struct oracle *o, const struct row *stored, bool traces)
 {
 	struct run *r = &o->run;
-	const struct entity *e = entity_of(r, stored);
+	const struct entity *e = stored->entity;
+	struct value key = dyn_key_of(r, stored->full);
 	struct companion_item *companions;
-	struct row full;
+	struct row full, was = entity_lay(r, e, stored->full);
 	size_t n;
 
-	if (!e)
-		return;
-	judge_item(o, e, stored, true, &full);
-	bonds_imply(o, &(struct scanned){ e, dyn_key_of(r, stored), stored, &full, NULL, 0 }, FACT_PENDING);
-	imply_gone_target(o, e, entity_full(r, e, stored));
+	judge_item(o, stored, true, &full);
+	bonds_imply(o, &(struct scanned){ e, key, stored, &full, NULL, 0 }, FACT_PENDING);
+	imply_gone_target(o, &was);
 	if (!traces)
 		return;
 	find_companions(r, e, &full, &companions, &n);
-	imply_companions(o, e, dyn_key_of(r, stored), companions, n, FACT_PENDING);
+	imply_companions(o, e, key, companions, n, FACT_PENDING);
 	imply_account(o, e, &full, FACT_PENDING);
 	for (size_t i = 0; i < e->count_count; i++)
 		imply_count(o, &e->counts[i], &full, FACT_PENDING);
 }
 
-void imply_deleting(struct oracle *o, const struct entity *e, struct value values)
+void imply_deleting(struct oracle *o, const struct row *values)
 {
-	struct row f;
-
-	row_from(&f, o->run.arena, NULL, values);
-	bonds_imply(o, &(struct scanned){ .entity = e, .full = &f }, FACT_PENDING);
-	imply_gone_target(o, e, values);
+	bonds_imply(o, &(struct scanned){ .entity = values->entity, .full = values }, FACT_PENDING);
+	imply_gone_target(o, values);
 }

@@ -1,14 +1,15 @@
-/* An item compared with what it says itself: its attributes, what is derived from them, its keys, its checks.
+/* Compares an item with itself: its attributes, what is derived from them, its keys, its checks.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "app/entity/entity_key.h"
 #include "app/entity/input.h"
+#include "app/write/joined.h"
 #include "oracle/oracle_internal.h"
 
 struct judging {
 	struct oracle *o;
 	const struct rule_entity *rule;
 	const struct entity *entity;
-	struct value stored, key;
+	const struct row *stored;
+	struct value key;
 };
 
 static struct oracle_finding finding(const struct judging *j, enum oracle_kind kind, struct slice attribute)
@@ -23,48 +24,46 @@ static bool is_nothing(struct value v)
 
 /* ---- attributes ---- */
 
-static bool assigns(const struct assignment *list, size_t n, struct slice name, struct value v)
+static bool assigns(const struct assignment *list, size_t n, const struct name *at, struct value v)
 {
 	for (size_t i = 0; i < n; i++)
-		if (slice_equal(list[i].attribute, name) && list[i].term->kind == TERM_LITERAL &&
-		    value_equal(list[i].term->value, v))
+		if (list[i].at == at && list[i].term->kind == TERM_LITERAL && value_equal(list[i].term->value, v))
 			return true;
 	return false;
 }
 
-/* What the design itself puts there is right, whatever a body may say: delete: {set: {body: ''}}. */
-static bool is_of_design(const struct judging *j, struct slice name, struct value v)
+/* A value that the design itself sets is right, even one that no body could give: delete: {set: {body: ''}}. */
+static bool is_of_design(const struct judging *j, const struct name *at, struct value v)
 {
 	const struct design *d = j->o->run.design;
 	const struct entity *e = j->entity;
 
-	if (assigns(e->delete_.set, e->delete_.set_count, name, v))
+	if (assigns(e->delete_.set, e->delete_.set_count, at, v))
 		return true;
 	for (size_t i = 0; i < e->action_count; i++)
-		if (assigns(e->actions[i].set, e->actions[i].set_count, name, v))
+		if (assigns(e->actions[i].set, e->actions[i].set_count, at, v))
 			return true;
 	for (size_t i = 0; i < d->processor_count; i++) {
 		const struct processor *p = &d->processors[i];
 
-		if ((slice_equal(p->target, e->name) || slice_equal(p->target_ref.entity, e->name)) &&
-		    assigns(p->with, p->with_count, name, v))
+		if ((p->target_entity == e || p->target_ref.to == e) && assigns(p->with, p->with_count, at, v))
 			return true;
 	}
 	return false;
 }
 
-static bool judge_values(const struct judging *j, struct value full)
+static bool judge_values(const struct judging *j, const struct row *full)
 {
 	struct run *r = &j->o->run;
 	bool good = true;
 
 	for (size_t i = 0; i < j->entity->attribute_count; i++) {
 		const struct attribute *a = &j->entity->attributes[i];
-		struct value v = value_get(full, a->name);
+		struct value v = row_get(full, a->at);
 		const char *wanted = is_nothing(v) || a->derived || a->copy_entity.n ? NULL : fit_value(r, a, v);
 		struct oracle_finding f;
 
-		if (!wanted || is_of_design(j, a->name, v))
+		if (!wanted || is_of_design(j, a->at, v))
 			continue;
 		f = finding(j, ORACLE_ATTRIBUTE_UNFIT, a->name);
 		f.found = v;
@@ -75,7 +74,7 @@ static bool judge_values(const struct judging *j, struct value full)
 	return good;
 }
 
-/* What the design itself takes away may be missing. */
+/* An attribute that the design itself removes may be missing. */
 static bool goes_by_design(const struct entity *e, struct slice name)
 {
 	for (size_t i = 0; i < e->action_count; i++)
@@ -112,10 +111,11 @@ static bool is_known(const struct judging *j, struct slice name)
 
 	return entity_attribute(j->entity, name) ||
 	       (n && (n->key || key_has_rule(j->entity->keys, j->entity->key_count, n))) || slice_equal(name, d->ttl) ||
-	       (j->entity->login.present && slice_equal(name, j->entity->login.password));
+	       (j->entity->login.present && slice_equal(name, j->entity->login.password)) ||
+	       (j->entity->delete_.refuse_count && slice_equal(name, JOINED_ATTRIBUTE));
 }
 
-/* Credentials that are an entity have what the login puts there. */
+/* Credentials that are an entity have the attribute of the login. */
 static bool is_secret_of_login(const struct judging *j, struct slice name)
 {
 	return slice_is(name, "password_hash") && j->o->rules.has_companions;
@@ -125,7 +125,7 @@ static void judge_names(const struct judging *j)
 {
 	struct run *r = &j->o->run;
 
-	for (struct value_iter it = value_iter(j->stored); value_next(&it);) {
+	for (struct value_iter it = value_iter(j->stored->full); value_next(&it);) {
 		struct oracle_finding f = finding(j, ORACLE_ATTRIBUTE_UNKNOWN, it.name);
 
 		if (is_known(j, it.name) || is_secret_of_login(j, it.name))
@@ -163,11 +163,11 @@ static bool follows(const struct attribute *a)
 	return a->derived || a->after.n || a->when;
 }
 
-static void judge_derived(const struct judging *j, struct value should)
+static void judge_derived(const struct judging *j, const struct row *should)
 {
 	for (size_t i = 0; i < j->entity->attribute_count; i++) {
 		const struct attribute *a = &j->entity->attributes[i];
-		struct value found = value_get(j->stored, a->name), expected = value_get(should, a->name);
+		struct value found = row_get(j->stored, a->at), expected = row_get(should, a->at);
 
 		if (follows(a) && !j->rule->impure[i] && !value_equal(found, expected))
 			differ(j, ORACLE_DERIVED_DIFFERS, a->name, found, expected);
@@ -176,7 +176,7 @@ static void judge_derived(const struct judging *j, struct value should)
 
 /* ---- keys ---- */
 
-/* Whether the condition could hold at some time: what reads more than the item might. */
+/* Whether the condition could hold at some time: a part that reads more than the item might. */
 static bool could_hold(struct scope *s, const struct term *t)
 {
 	bool holds = false;
@@ -196,49 +196,40 @@ static bool could_hold(struct scope *s, const struct term *t)
 	return holds;
 }
 
-/* Under a condition that reads more: not there, or as one of its templates has it. */
-static void judge_impure_key(const struct judging *j, struct slice name, const struct row *full)
+/* A key under a condition that reads more than the item: absent, or what one of its templates makes. */
+static void judge_impure_key(const struct judging *j, const struct name *at, const struct row *full)
 {
 	struct run *r = &j->o->run;
 	struct scope s = { .run = r, .item = full };
-	struct value found = value_get(j->stored, name), first = VALUE_ABSENT, v;
-	bool in_key = key_attr_find(r->design, name) != NULL;
+	struct value found = row_get(j->stored, at), first = VALUE_ABSENT, v;
 
 	if (!value_present(found))
 		return;
 	for (size_t i = 0; i < j->entity->key_count; i++) {
 		const struct key_rule *rule = &j->entity->keys[i];
 
-		if (!slice_equal(rule->attribute, name) || !could_hold(&s, rule->when) ||
-		    scope_try_fill(&s, rule->template, in_key, &v) != TEMPLATE_OK)
+		if (rule->at != at || !could_hold(&s, rule->when) ||
+		    scope_try_fill(&s, rule->template, at->key != NULL, &v) != TEMPLATE_OK)
 			continue;
 		if (value_equal(v, found))
 			return;
 		first = value_present(first) ? first : v;
 	}
-	differ(j, ORACLE_KEY_DIFFERS, name, found, first);
+	differ(j, ORACLE_KEY_DIFFERS, at->text, found, first);
 }
 
-static bool is_first(const struct entity *e, size_t at)
-{
-	for (size_t i = 0; i < at; i++)
-		if (slice_equal(e->keys[i].attribute, e->keys[at].attribute))
-			return false;
-	return true;
-}
-
-static void judge_keys(const struct judging *j, struct value should, const struct row *full)
+static void judge_keys(const struct judging *j, const struct row *should, const struct row *full)
 {
 	for (size_t i = 0; i < j->entity->key_count; i++) {
-		struct slice name = j->entity->keys[i].attribute;
-		struct value found = value_get(j->stored, name), expected = value_get(should, name);
+		const struct name *at = j->entity->keys[i].at;
+		struct value found = row_get(j->stored, at), expected = row_get(should, at);
 
-		if (!is_first(j->entity, i))
+		if (key_has_rule(j->entity->keys, i, at)) /* not its first rule */
 			continue;
 		if (j->rule->key_impure[i])
-			judge_impure_key(j, name, full);
+			judge_impure_key(j, at, full);
 		else if (!value_equal(found, expected))
-			differ(j, ORACLE_KEY_DIFFERS, name, found, expected);
+			differ(j, ORACLE_KEY_DIFFERS, at->text, found, expected);
 	}
 }
 
@@ -272,25 +263,25 @@ static void judge_checks(const struct judging *j, const struct row *full)
 
 /* ---- all of it ---- */
 
-/* What reads more than the item is taken as it is. */
-static void take_as_is(const struct judging *j, struct value full, struct row *f)
+/* Attributes made by terms that read more than the item are taken as they are stored. */
+static void take_as_is(const struct judging *j, const struct row *full, struct row *f)
 {
 	for (size_t i = 0; i < j->entity->attribute_count + j->entity->key_count; i++) {
 		bool is_key = i >= j->entity->attribute_count;
 		size_t k = is_key ? i - j->entity->attribute_count : i;
-		struct slice name = is_key ? j->entity->keys[k].attribute : j->entity->attributes[k].name;
-		struct value was = value_get(full, name);
+		const struct name *at = is_key ? j->entity->keys[k].at : j->entity->attributes[k].at;
+		struct value was = row_get(full, at);
 
 		if (!(is_key ? j->rule->key_impure[k] : j->rule->impure[k]))
 			continue;
 		if (value_present(was))
-			row_put(f, name, was);
+			row_set(f, at, was);
 		else
-			row_take(f, name);
+			row_drop(f, at);
 	}
 }
 
-/* Why it cannot be completed; what is said of its attributes already is reason enough. */
+/* Why it cannot be completed; only when its attributes are right, for otherwise those are the reason. */
 static void tell_incomplete(const struct judging *j, const struct problem *p)
 {
 	struct run *r = &j->o->run;
@@ -300,33 +291,36 @@ static void tell_incomplete(const struct judging *j, const struct problem *p)
 	     SLICE_ARG(f.attribute), f.attribute.n ? " " : "", SLICE_ARG(p->detail));
 }
 
-void judge_item(struct oracle *o, const struct entity *e, struct value stored, bool silent, struct row *out)
+void judge_item(struct oracle *o, const struct row *stored, bool silent, struct row *out)
 {
 	struct run *r = &o->run;
-	struct judging j = { .o = o, .rule = rules_of(o, e), .entity = e, .stored = stored, .key = dyn_key_of(r, stored) };
-	struct value full = entity_full(r, e, stored), should;
+	const struct entity *e = stored->entity;
+	struct judging j = {
+		.o = o, .rule = rules_of(o, e), .entity = e, .stored = stored, .key = dyn_key_of(r, stored->full)
+	};
+	struct row full = entity_lay(r, e, stored->full), should;
 	struct problem before = r->problem, incomplete = { 0 };
 	bool complete, good;
 
-	row_from(out, r->arena, e, full);
-	complete = entity_complete(r, e, out, full);
+	row_copy(out, r->arena, &full);
+	complete = entity_complete(r, e, out, full.full);
 	if (!complete) {
 		incomplete = r->problem;
 		r->problem = before;
-		row_from(out, r->arena, e, full);
+		row_copy(out, r->arena, &full);
 	}
-	take_as_is(&j, full, out);
+	take_as_is(&j, &full, out);
 	if (silent)
 		return;
-	good = judge_values(&j, full);
+	good = judge_values(&j, &full);
 	good = judge_required(&j, out) && good;
 	judge_names(&j);
 	if (!complete && good)
 		tell_incomplete(&j, &incomplete);
 	if (complete) {
-		should = entity_stored(r, e, out);
-		judge_derived(&j, should);
-		judge_keys(&j, should, out);
+		should = row_lay(r->arena, e, entity_stored(r, e, out));
+		judge_derived(&j, &should);
+		judge_keys(&j, &should, out);
 	}
 	judge_checks(&j, out);
 }

@@ -1,8 +1,9 @@
-/* What an item lives while: `lives while` of the entities that processors write.
+/* `lives while`: items that processors write, and that last only while another item is there.
  *
- * Each item says of each of the others that it lives while: "I hang on that one" (FACT_LIFE, by the other's identity). If that is not
- * there, or its `if` does not hold, the item is left over. Processors put and remove such items under that condition (docs/processors.md),
- * so an item that clients can neither make nor point elsewhere, and that the design removes, is a difference; any other is a note.
+ * For each `lives while` the item adds a FACT_LIFE at the identity of the item that it needs. If that item is missing, or
+ * its `if` does not hold, the first one is left over. Processors put and remove such items under this condition
+ * (docs/processors.md). So it is a difference when clients can neither make such items nor point them elsewhere, and
+ * something in the design removes them; otherwise it is a note.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "app/entity/witness.h"
 #include "oracle/oracle_internal.h"
@@ -18,7 +19,7 @@ static bool removes(const struct design *d, const struct processor *p, const str
 	return p->target_access && (!rows || rows == e);
 }
 
-/* Which changes of the other one (ON_UPDATED, ON_DELETED) wake something that removes items of the entity. */
+/* After which changes of the target (ON_UPDATED, ON_DELETED) something removes items of the entity. */
 static int removed_on(const struct design *d, const struct entity *e, const struct entity *target)
 {
 	int events = 0;
@@ -32,15 +33,15 @@ static int removed_on(const struct design *d, const struct entity *e, const stru
 	return events;
 }
 
-static bool action_changes(const struct action *a, struct slice name)
+static bool action_changes(const struct action *a, const struct name *at)
 {
 	for (size_t i = 0; i < a->set_count; i++)
-		if (slice_equal(a->set[i].attribute, name))
+		if (a->set[i].at == at)
 			return true;
-	return slice_among(a->remove, a->remove_count, name) || slice_among(a->input, a->input_count, name);
+	return names_among(a->remove_at, a->remove_count, at) || names_among(a->input_at, a->input_count, at);
 }
 
-/* Whether clients make such items, or change what says which one they hang on. */
+/* Whether clients make such items, or can change which target they need. */
 static bool clients_decide(struct arena *a, const struct entity *e, const struct requirement *q)
 {
 	bool updates = !e->internal && e->allow[ALLOW_UPDATE] && e->allow[ALLOW_UPDATE]->kind != TERM_NEVER;
@@ -52,7 +53,7 @@ static bool clients_decide(struct arena *a, const struct entity *e, const struct
 	for (size_t i = 0; i < q->target.arg_count; i++)
 		names_of_term(a, &names, e, q->target.args[i]);
 	for (size_t i = 0; i < names.count; i++) {
-		const struct attribute *x = entity_attribute(e, names.list[i]);
+		const struct attribute *x = slots_attribute(e->slots, names.list[i]);
 
 		if (x && updates && !x->fixed && !x->managed && !x->id && !x->derived)
 			return true;
@@ -103,7 +104,7 @@ bool lives_removes(const struct design *d, const struct processor *p)
 
 /* ---- facts ---- */
 
-/* What the item hangs on by this; false: nothing, for it does not apply. */
+/* The identity of the item that it needs; false: the requirement does not apply. */
 static bool applies(struct run *r, const struct requirement *q, const struct row *full, struct value **args)
 {
 	struct scope s = { .run = r, .item = full };
@@ -168,9 +169,9 @@ void lives_imply(struct oracle *o, const struct entity *e, const struct row *ful
 
 /* ---- and whether it still holds ---- */
 
-static bool holds_of(struct run *r, const struct term *if_, struct value target)
+static bool holds_of(struct run *r, const struct term *if_, const struct row *target)
 {
-	struct scope s = { .run = r, .full = target };
+	struct scope s = { .run = r, .item = target };
 	bool holds;
 
 	if (scope_holds(&s, if_, &holds))
@@ -179,21 +180,22 @@ static bool holds_of(struct run *r, const struct term *if_, struct value target)
 	return false;
 }
 
-void lives_compare(struct oracle *o, struct fact_reader *f, bool there, struct value carried)
+void lives_compare(struct oracle *o, struct fact_reader *f, bool there, const struct row *carried)
 {
 	struct run *r = &o->run;
 	const struct entity *e = &r->design->entities[fact_u16(f)];
 	size_t at = fact_u16(f);
 	const struct rule_life *l = &rules_of(o, e)->lives[at];
 	struct value key = fact_value(f), stored, target = VALUE_ABSENT, *args;
-	struct row full;
+	struct row item, full;
 
 	if (there && (!l->asks_if || holds_of(r, e->lives[at].if_, carried)))
 		return;
-	/* Where the other one is, or would be. */
+	/* The key where the target is, or would be. */
 	if (!dyn_get(r, key, true, &stored) || !value_present(stored) || entity_of(r, stored) != e)
 		return; /* it has gone since */
-	judge_item(o, e, stored, true, &full);
+	item = row_lay(r->arena, e, stored);
+	judge_item(o, &item, true, &full);
 	if (!applies(r, &e->lives[at], &full, &args))
 		return;
 	if (!entity_locate(r, l->target, args, e->lives[at].target.arg_count, &target)) {
@@ -201,12 +203,12 @@ void lives_compare(struct oracle *o, struct fact_reader *f, bool there, struct v
 		target = VALUE_ABSENT;
 	}
 	tell_over(o, e, at, key, target, there);
-	scratch_clear(o); /* any number of items may hang on one */
+	scratch_clear(o); /* any number of items may need the same one */
 }
 
 /* ---- for mending ---- */
 
-/* Notes that the other one was looked at, so that it is a condition of what is written. */
+/* Reads the target and notes that, so that it becomes a condition of the write. */
 static bool look(struct run *r, const struct requirement *q, struct value *args, bool *holds)
 {
 	const struct entity *target = q->target.to;
@@ -226,20 +228,19 @@ static bool look(struct run *r, const struct requirement *q, struct value *args,
 		return true;
 	names_of_term(r->arena, &names, target, q->if_);
 	for (size_t i = 0; i < names.count; i++)
-		witness_reads(w, names.list[i], value_get(at.item.full, names.list[i]));
-	*holds = !q->if_ || holds_of(r, q->if_, at.item.full);
+		witness_reads(w, names.list[i], row_get(&at.item, names.list[i]));
+	*holds = !q->if_ || holds_of(r, q->if_, &at.item);
 	return true;
 }
 
-bool lives_still(struct run *r, const struct entity *e, struct value full, bool *out)
+bool lives_still(struct run *r, const struct row *full, bool *out)
 {
+	const struct entity *e = full->entity;
 	struct value *args;
-	struct row f;
 
 	*out = true;
-	row_from(&f, r->arena, e, full);
 	for (size_t i = 0; i < e->lives_count && *out; i++)
-		if (applies(r, &e->lives[i], &f, &args) && !look(r, &e->lives[i], args, out))
+		if (applies(r, &e->lives[i], full, &args) && !look(r, &e->lives[i], args, out))
 			return false;
 	return true;
 }

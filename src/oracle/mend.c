@@ -1,6 +1,5 @@
-/* Mends a finding: one write, under the condition that what it follows from is still so.
+/* Mends a finding: one write, under the condition that everything it was decided by is unchanged.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "app/entity/entity_key.h"
 #include "app/entity/witness.h"
 #include "app/write/write_plan.h"
 #include "oracle/oracle_internal.h"
@@ -75,26 +74,24 @@ static bool moved(struct mending *m)
 	return true;
 }
 
-static bool is_from_key(const struct entity *e, struct slice name)
+/* The condition that these attributes are as they are stored. Those that are read from the key cannot change. */
+static void still(struct dyn_write *w, struct run *r, const struct row *stored, const struct name_list *names)
 {
-	const struct attribute *a = entity_attribute(e, name);
+	struct value_member *list = arena_array(r->arena, struct value_member, names->count);
 
-	return a && a->from_key;
+	w->must_exist = true;
+	w->equal = list;
+	w->equal_count = 0;
+	for (size_t i = 0; i < names->count; i++) {
+		const struct name *n = names->list[i];
+		const struct attribute *a = slots_attribute(stored->slots, n);
+
+		if (!n->of_table && !(a && a->from_key))
+			list[w->equal_count++] = (struct value_member){ n->text, row_get(stored, n) };
+	}
 }
 
-/* "name is still this" for each of the names, as the item is stored. What is read from the key stays with it. */
-static struct fields still(struct mending *m, const struct entity *e, struct value stored, const struct name_list *names)
-{
-	struct fields f;
-
-	fields_init(&f, m->run->arena);
-	for (size_t i = 0; i < names->count; i++)
-		if (!design_is_table_key(m->run->design, names->list[i]) && !is_from_key(e, names->list[i]))
-			fields_set(&f, names->list[i], value_get(stored, names->list[i]));
-	return f;
-}
-
-/* The item as it is; absent: it is gone, or another one's. */
+/* The item as it is now; absent: it is gone, or of another entity. */
 static bool read(struct mending *m, const struct entity *e, struct value key, struct value *stored)
 {
 	if (!dyn_get(m->run, key, true, stored))
@@ -104,11 +101,32 @@ static bool read(struct mending *m, const struct entity *e, struct value key, st
 	return true;
 }
 
+/* The same by its slots, and completed; *ok false: it is gone, or cannot be completed. */
+static bool read_complete(struct mending *m, const struct entity *e, struct value key, struct row *stored,
+			  struct row *item, bool *ok)
+{
+	struct run *r = m->run;
+	struct value is;
+
+	*ok = false;
+	if (!read(m, e, key, &is))
+		return false;
+	*stored = row_lay(r->arena, e, is);
+	if (!value_present(is))
+		return true;
+	is = entity_full(r, e, is);
+	row_from(item, r->arena, e, is);
+	*ok = entity_complete(r, e, item, is);
+	if (!*ok)
+		r->problem = (struct problem){ 0 };
+	return true;
+}
+
 /* ---- what follows from the item itself ---- */
 
-static struct name_list names_behind(struct run *r, const struct entity *e, struct slice attribute)
+static struct name_list names_behind(struct run *r, const struct entity *e, const struct name *attribute)
 {
-	const struct attribute *a = entity_attribute(e, attribute);
+	const struct attribute *a = slots_attribute(e->slots, attribute);
 	struct name_list names = { 0 };
 
 	names_add(r->arena, &names, attribute);
@@ -116,10 +134,10 @@ static struct name_list names_behind(struct run *r, const struct entity *e, stru
 		names_of_term(r->arena, &names, e, a->derived);
 		names_of_term(r->arena, &names, e, a->when);
 		if (a->after.n)
-			names_add(r->arena, &names, a->after);
+			names_add(r->arena, &names, a->after_at);
 	}
 	for (size_t i = 0; i < e->key_count; i++)
-		if (slice_equal(e->keys[i].attribute, attribute)) {
+		if (e->keys[i].at == attribute) {
 			names_of_template(r->arena, &names, e, e->keys[i].template);
 			names_of_term(r->arena, &names, e, e->keys[i].when);
 		}
@@ -130,30 +148,22 @@ static bool mend_derived(struct mending *m)
 {
 	const struct oracle_finding *f = m->finding;
 	struct run *r = m->run;
-	struct name_list names = names_behind(r, f->entity, f->attribute);
-	struct value stored, full, should;
+	const struct name *at = design_named(r->design, f->attribute);
+	struct name_list names = names_behind(r, f->entity, at);
 	struct value_member set;
-	struct dyn_write w = { .kind = DYN_UPDATE, .key = f->key, .set = &set, .set_count = 1, .must_exist = true };
-	struct fields equal;
-	struct row item;
+	struct dyn_write w = { .kind = DYN_UPDATE, .key = f->key, .set = &set, .set_count = 1 };
+	struct row stored, item, should;
+	bool ok;
 
-	if (!read(m, f->entity, f->key, &stored))
+	if (!read_complete(m, f->entity, f->key, &stored, &item, &ok))
 		return false;
-	if (!value_present(stored))
+	if (!ok)
 		return moved(m);
-	full = entity_full(r, f->entity, stored);
-	row_from(&item, r->arena, f->entity, full);
-	if (!entity_complete(r, f->entity, &item, full)) {
-		r->problem = (struct problem){ 0 };
+	should = row_lay(r->arena, f->entity, entity_stored(r, f->entity, &item));
+	set = (struct value_member){ f->attribute, row_get(&should, at) };
+	if (value_equal(set.value, row_get(&stored, at)))
 		return moved(m);
-	}
-	should = entity_stored(r, f->entity, &item);
-	set = (struct value_member){ f->attribute, value_get(should, f->attribute) };
-	if (value_equal(set.value, value_get(stored, f->attribute)))
-		return moved(m);
-	equal = still(m, f->entity, stored, &names);
-	w.equal = equal.list;
-	w.equal_count = equal.count;
+	still(&w, r, &stored, &names);
 	return commit(m, &w, 1);
 }
 
@@ -191,53 +201,57 @@ static bool mend_counter(struct mending *m)
 
 /* ---- copies ---- */
 
-/* Both as they are now: what the copy is of, and what it is, are conditions. */
+/* Reads both again: the source, and what leads the copy to it, become conditions. */
 static bool mend_copy(struct mending *m)
 {
 	const struct oracle_finding *f = m->finding;
 	const struct attribute *a = entity_attribute(f->entity, f->attribute);
 	struct run *r = m->run;
 	struct name_list names = { 0 }, source_names = { 0 };
-	struct value copy, source = VALUE_ABSENT;
+	struct value is;
 	struct value_member set = { f->attribute, VALUE_ABSENT };
-	struct fields was, is;
 	struct dyn_write w[2] = {
-		{ .kind = DYN_UPDATE, .key = f->key, .set = &set, .set_count = 1, .must_exist = true },
+		{ .kind = DYN_UPDATE, .key = f->key, .set = &set, .set_count = 1 },
 		{ .kind = DYN_CHECK, .key = f->other },
 	};
+	struct row copy, source;
 
-	if (!read(m, f->entity, f->key, &copy))
+	if (!read(m, f->entity, f->key, &is))
 		return false;
-	if (!value_present(copy) || !value_equal(value_get(copy, f->attribute), f->found))
+	copy = row_lay(r->arena, f->entity, is);
+	if (!value_present(is) || !value_equal(row_get(&copy, a->at), f->found))
 		return moved(m);
-	names_add(r->arena, &names, f->attribute);
+	names_add(r->arena, &names, a->at);
 	names_of_term(r->arena, &names, f->entity, a->when);
 	for (size_t i = 0; i < a->copy_arg_count; i++)
 		names_of_term(r->arena, &names, f->entity, a->copy_args[i]);
-	was = still(m, f->entity, copy, &names);
-	w[0].equal = was.list;
-	w[0].equal_count = was.count;
+	still(&w[0], r, &copy, &names);
 	if (!value_present(f->other)) /* no item can have that identity */
 		return commit(m, w, 1);
-	if (!read(m, f->other_entity, f->other, &source))
+	if (!read(m, f->other_entity, f->other, &is))
 		return false;
-	if (!value_present(source)) {
+	if (!value_present(is)) {
 		w[1].must_not_exist = true;
 		return value_present(f->expected) ? moved(m) : commit(m, w, 2);
 	}
-	if (!entity_copied(r, a, &(struct row){ .full = entity_full(r, f->other_entity, source) }, &set.value))
+	source = entity_lay(r, f->other_entity, is);
+	if (!entity_copied(r, a, &source, &set.value))
 		return false;
 	if (!value_equal(set.value, f->expected))
 		return moved(m);
 	names_of_copy(r->arena, &source_names, f->other_entity, a);
-	is = still(m, f->other_entity, source, &source_names);
-	w[1].must_exist = true;
-	w[1].equal = is.list;
-	w[1].equal_count = is.count;
+	source = row_lay(r->arena, f->other_entity, is);
+	still(&w[1], r, &source, &source_names);
 	return commit(m, w, 2);
 }
 
 /* ---- companions ---- */
+
+struct companions_of {
+	struct companion_item *list;
+	size_t count;
+	bool known; /* the owner is there, and says which */
+};
 
 static void names_of_rules(struct run *r, const struct entity *e, const struct companion *c, struct name_list *names)
 {
@@ -249,77 +263,88 @@ static void names_of_rules(struct run *r, const struct entity *e, const struct c
 	}
 }
 
+/* The owner's companions as they follow from it now; *ok false: it is gone, or does not say. */
+static bool companions_now(struct mending *m, const struct entity *e, struct value key, struct row *stored,
+			   struct companions_of *out)
+{
+	struct run *r = m->run;
+	struct row item;
+
+	*out = (struct companions_of){ 0 };
+	if (!read_complete(m, e, key, stored, &item, &out->known))
+		return false;
+	if (!out->known)
+		return true;
+	out->known = entity_companions(r, e, &item, &out->list, &out->count);
+	if (!out->known)
+		r->problem = (struct problem){ 0 };
+	return true;
+}
+
+/* The owner is still what its companions by that rule follow from. */
+static void check_owner(struct dyn_write *check, struct run *r, const struct row *stored, const struct companion *rule)
+{
+	struct name_list names = { 0 };
+
+	names_of_rules(r, stored->entity, rule, &names);
+	*check = (struct dyn_write){ .kind = DYN_CHECK, .key = dyn_key_of(r, stored->full) };
+	still(check, r, stored, &names);
+}
+
 /* The companion as its owner has it now, and the check that it still has. False: the problem is set; absent: it has none. */
 static bool companion_now(struct mending *m, struct value *item, struct dyn_write *check)
 {
 	const struct oracle_finding *f = m->finding;
-	struct run *r = m->run;
-	struct companion_item *list;
-	struct name_list names = { 0 };
-	struct value stored, full;
-	struct fields *equal = arena_new(r->arena, struct fields);
-	struct row owner;
-	size_t n;
+	struct companions_of all;
+	struct row stored;
 
 	*item = VALUE_ABSENT;
-	if (!read(m, f->other_entity, f->other, &stored))
+	if (!companions_now(m, f->other_entity, f->other, &stored, &all))
 		return false;
-	if (!value_present(stored))
-		return true;
-	full = entity_full(r, f->other_entity, stored);
-	row_from(&owner, r->arena, NULL, full);
-	if (!entity_complete(r, f->other_entity, &owner, full) ||
-	    !entity_companions(r, f->other_entity, &owner, &list, &n)) {
-		r->problem = (struct problem){ 0 };
-		return true;
-	}
-	for (size_t i = 0; i < n; i++) {
-		if (!value_equal(list[i].key, f->key))
+	for (size_t i = 0; i < all.count; i++) {
+		if (!value_equal(all.list[i].key, f->key))
 			continue;
-		*item = list[i].item;
-		names_of_rules(r, f->other_entity, list[i].rule, &names);
-		*equal = still(m, f->other_entity, stored, &names);
-		*check = (struct dyn_write){ .kind = DYN_CHECK,
-					     .key = f->other,
-					     .must_exist = true,
-					     .equal = equal->list,
-					     .equal_count = equal->count };
+		*item = all.list[i].item;
+		check_owner(check, m->run, &stored, all.list[i].rule);
 	}
 	return true;
 }
 
-/* All of what is there, so that nothing else is written over. */
-static struct fields as_found(struct mending *m, struct value found)
+/* The condition that the item is exactly what was found. */
+static void as_found(struct dyn_write *w, struct run *r, struct value found)
 {
-	struct fields f;
+	struct value_member *list = arena_array(r->arena, struct value_member, value_count(found));
 
-	fields_init(&f, m->run->arena);
+	w->must_exist = value_present(found);
+	w->must_not_exist = !w->must_exist;
+	w->equal = list;
 	for (struct value_iter it = value_iter(found); value_next(&it);)
-		if (!design_is_table_key(m->run->design, it.name))
-			fields_set(&f, it.name, it.value);
-	return f;
+		if (!design_is_table_key(r->design, it.name))
+			list[w->equal_count++] = (struct value_member){ it.name, it.value };
 }
 
-/* It is an item of its own, too: what the companion does not say stays as it is. */
+/* The companion is an item of an entity, too: attributes that the companion does not have stay. */
 static bool mend_shared(struct mending *m, struct value item, struct value found, const struct dyn_write *owner)
 {
-	struct run *r = m->run;
-	struct fields set, was;
+	struct arena *a = m->run->arena;
+	struct value_member *set = arena_array(a, struct value_member, value_count(item));
+	struct value_member *was = arena_array(a, struct value_member, value_count(item));
 	struct dyn_write w[2] = { { .kind = DYN_UPDATE, .key = m->finding->key, .must_exist = true }, *owner };
+	size_t n = 0;
 
-	fields_init(&set, r->arena);
-	fields_init(&was, r->arena);
-	for (struct value_iter it = value_iter(item); value_next(&it);)
-		if (!value_equal(value_get(found, it.name), it.value)) {
-			fields_set(&set, it.name, it.value);
-			fields_set(&was, it.name, value_get(found, it.name));
-		}
-	if (!set.count)
+	for (struct value_iter it = value_iter(item); value_next(&it);) {
+		struct value is = value_get(found, it.name);
+
+		if (value_equal(is, it.value))
+			continue;
+		set[n] = (struct value_member){ it.name, it.value };
+		was[n++] = (struct value_member){ it.name, is };
+	}
+	if (!n)
 		return moved(m);
-	w[0].set = set.list;
-	w[0].set_count = set.count;
-	w[0].equal = was.list;
-	w[0].equal_count = was.count;
+	w[0].set = set;
+	w[0].equal = was;
+	w[0].set_count = w[0].equal_count = n;
 	return commit(m, w, 2);
 }
 
@@ -327,7 +352,6 @@ static bool mend_companion(struct mending *m)
 {
 	const struct oracle_finding *f = m->finding;
 	struct value item, found;
-	struct fields equal;
 	struct dyn_write w[2] = { { .kind = DYN_PUT } };
 
 	if (!companion_now(m, &item, &w[1]) || !read(m, NULL, f->key, &found))
@@ -337,60 +361,38 @@ static bool mend_companion(struct mending *m)
 	if (f->entity && value_present(found))
 		return mend_shared(m, item, found, &w[1]);
 	w[0].item = item;
-	w[0].must_not_exist = !value_present(found);
-	equal = as_found(m, found);
-	w[0].equal = equal.list;
-	w[0].equal_count = equal.count;
-	w[0].must_exist = value_present(found);
+	as_found(&w[0], m->run, found);
 	return commit(m, w, 2);
 }
 
-/* Whether the owner, should there be one by now, has it; and the check that it is as it was looked at. */
+/* Whether the owner exists by now and has the companion; *check: that the owner is still as it was read. */
 static bool owner_has(struct mending *m, const struct owner_found *owner, bool *has, struct dyn_write *check)
 {
 	struct run *r = m->run;
-	struct companion_item *list;
-	struct name_list names = { 0 };
-	struct value stored, full;
-	struct fields *equal = arena_new(r->arena, struct fields);
-	struct row item;
-	size_t n;
+	struct companions_of all;
+	struct row stored;
 
-	*has = false;
 	*check = (struct dyn_write){
 		.kind = DYN_CHECK, .key = owner->key, .must_not_exist = true, .or_expired = r->design->ttl
 	};
-	if (!read(m, owner->entity, owner->key, &stored))
+	if (!companions_now(m, owner->entity, owner->key, &stored, &all))
 		return false;
-	if (!value_present(stored))
+	*has = value_present(stored.full); /* unless its companions say otherwise */
+	if (!*has || !owner->rule || !all.known)
 		return true;
-	full = entity_full(r, owner->entity, stored);
-	row_from(&item, r->arena, NULL, full);
-	*has = true; /* unless its companions say otherwise */
-	if (!owner->rule)
-		return true;
-	if (!entity_complete(r, owner->entity, &item, full) || !entity_companions(r, owner->entity, &item, &list, &n)) {
-		r->problem = (struct problem){ 0 };
-		return true;
-	}
 	*has = false;
-	for (size_t i = 0; i < n; i++)
-		*has = *has || value_equal(list[i].key, m->finding->key);
-	names_of_rules(r, owner->entity, owner->rule, &names);
-	*equal = still(m, owner->entity, stored, &names);
-	*check = (struct dyn_write){
-		.kind = DYN_CHECK, .key = owner->key, .must_exist = true, .equal = equal->list, .equal_count = equal->count
-	};
+	for (size_t i = 0; i < all.count; i++)
+		*has = *has || value_equal(all.list[i].key, m->finding->key);
+	check_owner(check, r, &stored, owner->rule);
 	return true;
 }
 
-/* Gone with the condition that it is as it was found, and that whose it would be does not have it. */
+/* Deletes it, under the condition that it is as it was found and that its owner does not have it. */
 static bool mend_left(struct mending *m)
 {
 	struct value found;
-	struct fields equal;
 	struct owner_found owner;
-	struct dyn_write w[2] = { { .kind = DYN_DELETE, .key = m->finding->key, .must_exist = true } };
+	struct dyn_write w[2] = { { .kind = DYN_DELETE, .key = m->finding->key } };
 	bool known, has = false;
 
 	if (!read(m, NULL, m->finding->key, &found))
@@ -402,15 +404,13 @@ static bool mend_left(struct mending *m)
 		return false;
 	if (has)
 		return moved(m);
-	equal = as_found(m, found);
-	w[0].equal = equal.list;
-	w[0].equal_count = equal.count;
+	as_found(&w[0], m->run, found);
 	return commit(m, w, known ? 2 : 1);
 }
 
 /* ---- rows without a parent, items that have outlived what they live while ---- */
 
-/* What the condition says of the item itself. */
+/* What the reference reads of the item becomes part of the write's condition. */
 static void look_at_reference(struct write *w, const struct reference *to, const struct term *when)
 {
 	write_looks_at(w, when);
@@ -423,31 +423,30 @@ static void look_at_references(struct write *w, const struct entity *parent)
 	const struct entity *e = w->entity;
 
 	for (size_t i = 0; i < e->require_count; i++)
-		if (slice_equal(e->requires[i].target.entity, parent->name))
+		if (e->requires[i].target.to == parent)
 			look_at_reference(w, &e->requires[i].target, e->requires[i].when);
 	for (size_t i = 0; i < e->count_count; i++)
-		if (slice_equal(e->counts[i].target.entity, parent->name))
+		if (e->counts[i].target.to == parent)
 			look_at_reference(w, &e->counts[i].target, e->counts[i].when);
 	for (size_t i = 0; i < e->lives_count; i++)
-		if (slice_equal(e->lives[i].target.entity, parent->name))
+		if (e->lives[i].target.to == parent)
 			look_at_reference(w, &e->lives[i].target, e->lives[i].when);
 }
 
-/* Whether a parent that is there was deleted softly, and no row comes to it any more. */
-static bool is_over(struct run *r, const struct entity *parent, const struct entity_look *at, const struct term *if_,
-		    struct witness *seen)
+/* Whether the parent was deleted softly, so that no row can be made under it any more. */
+static bool is_over(struct run *r, const struct row *parent, const struct term *if_, struct witness *seen)
 {
-	struct scope s = { .run = r, .full = at->item.full };
+	struct scope s = { .run = r, .item = parent };
 	struct name_list names = { 0 };
 	bool holds = true;
 
-	if (!if_ || term_reads_more(if_) || !bond_is_deleted(r, parent, at->item.full))
+	if (!if_ || term_reads_more(if_) || !bond_is_deleted(r, parent))
 		return false;
-	names_of_term(r->arena, &names, parent, if_);
-	for (size_t i = 0; i < parent->delete_.set_count; i++)
-		names_add(r->arena, &names, parent->delete_.set[i].attribute);
+	names_of_term(r->arena, &names, parent->entity, if_);
+	for (size_t i = 0; i < parent->entity->delete_.set_count; i++)
+		names_add(r->arena, &names, parent->entity->delete_.set[i].at);
 	for (size_t i = 0; i < names.count; i++)
-		witness_reads(seen, names.list[i], value_get(at->item.full, names.list[i]));
+		witness_reads(seen, names.list[i], row_get(parent, names.list[i]));
 	if (!scope_holds(&s, if_, &holds)) {
 		r->problem = (struct problem){ 0 };
 		return false;
@@ -455,8 +454,8 @@ static bool is_over(struct run *r, const struct entity *parent, const struct ent
 	return !holds;
 }
 
-/* Whether the row has a parent by now: what it names is looked for again, and must still not be there when the row goes. Of a parent
- * that no key follows from (`found by`) the database can hold no such condition. */
+/* Whether the row has a parent by now. The parent that it names is read again, and its absence is a condition of the
+ * removal. A parent that only a pattern finds (`found by`) has no key, so there is no such condition. */
 static bool is_no_orphan(void *ctx, struct write *w, struct value full, bool *stays)
 {
 	const struct mending *m = ctx;
@@ -472,7 +471,7 @@ static bool is_no_orphan(void *ctx, struct write *w, struct value full, bool *st
 	struct scope s = { .run = r, .item = &f };
 
 	*stays = false;
-	row_from(&f, r->arena, NULL, full);
+	f = row_lay(r->arena, w->entity, full);
 	look_at_references(w, parent);
 	for (; !*stays && (to = bond_reference(r, w->entity, &f, parent, &from, &if_)); found++) {
 		if (!scope_args(&s, to->args, to->arg_count, &args) ||
@@ -484,7 +483,7 @@ static bool is_no_orphan(void *ctx, struct write *w, struct value full, bool *st
 			return false;
 		seen = witness_item(r, parent, &at);
 		if (at.item.entity)
-			*stays = !is_over(r, parent, &at, if_, seen);
+			*stays = !is_over(r, &at.item, if_, seen);
 		else
 			w->gone = key;
 	}
@@ -495,9 +494,10 @@ static bool is_no_orphan(void *ctx, struct write *w, struct value full, bool *st
 static bool lives(void *ctx, struct write *w, struct value full, bool *stays)
 {
 	const struct mending *m = ctx;
+	struct row item = row_lay(w->run->arena, w->entity, full);
 
 	look_at_references(w, m->finding->other_entity);
-	return lives_still(w->run, w->entity, full, stays);
+	return lives_still(w->run, &item, stays);
 }
 
 static bool mend_by_removal(struct mending *m, write_unless *unless)

@@ -1,4 +1,4 @@
-/* One Scan, or several: from the items of a table to findings.
+/* Runs a check: one Scan of the table, or several.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "oracle/oracle.h"
 #include "app/db/dyn.h"
@@ -133,7 +133,10 @@ static bool pass(struct oracle *o)
 	o->facts = facts_new(o->options->memory ? o->options->memory : MEMORY);
 	if (!o->facts)
 		return run_fail(&o->run, PROBLEM_INTERNAL, "out of memory");
-	ok = (!o->options->stream || stream_look(o)) && scan(o) && compare_all(o);
+	ok = (!o->options->stream || stream_look(o)) && scan(o);
+	if (ok && o->options->passes > 1)
+		stream_follow(o);
+	ok = ok && compare_all(o);
 	if (!ok && !o->stopped && o->run.problem.type == PROBLEM_NONE)
 		(void)run_fail(&o->run, PROBLEM_INTERNAL, "%s", facts_why(o->facts));
 	facts_free(o->facts);
@@ -141,7 +144,7 @@ static bool pass(struct oracle *o)
 	return ok;
 }
 
-/* What the pass before found is looked for again. */
+/* The next pass looks only at groups in which this one found something. */
 static void turn_over(struct oracle *o)
 {
 	hash_set_free(&o->seen_before);
@@ -152,7 +155,7 @@ static void turn_over(struct oracle *o)
 	o->next_suspects = (struct hash_set){ 0 };
 }
 
-/* Whether everything that this pass found has been told. */
+/* Whether all findings of this pass have been reported. */
 static bool is_settled(const struct oracle *o)
 {
 	for (size_t i = 0; i < o->seen.room; i++)
@@ -168,6 +171,8 @@ static bool check(struct oracle *o)
 	rules_make(&o->rules, o->run.design, &o->kept);
 	if (o->options->notes)
 		rules_tell(o);
+	if (passes > 1)
+		stream_watch(o);
 	for (o->pass = 1; o->pass <= passes; o->pass++) {
 		if (o->pass > 1 && o->options->settle)
 			o->options->settle(o->options->ctx);
@@ -194,6 +199,7 @@ static void oracle_release(struct oracle *o)
 	hash_set_free(&o->counted);
 	hash_set_free(&o->copied);
 	hash_set_free(&o->unseen);
+	hash_set_free(&o->touched);
 	arena_release(&o->group);
 	arena_release(&o->scratch);
 	arena_release(&o->kept);

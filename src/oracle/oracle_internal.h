@@ -10,7 +10,7 @@
 #define THORPE_ORACLE_INTERNAL_H
 
 #include "app/db/dyn.h"
-#include "app/entity/entity.h"
+#include "app/entity/entity_key.h"
 #include "app/read/read.h"
 #include "oracle/facts.h"
 #include "oracle/oracle.h"
@@ -77,6 +77,11 @@ struct hash_set {
 	size_t count, room;
 };
 
+/* a shard of the stream */
+struct watched {
+	struct slice shard, iterator; /* iterator empty: it has ended */
+};
+
 struct oracle {
 	struct run run;       /* its arena is `scratch` */
 	struct arena scratch; /* cleared after each page and each group */
@@ -100,6 +105,13 @@ struct oracle {
 	struct hash_set copied;  /* … by the keeper, which then updates them as copies, or their copies */
 	struct hash_set unseen;  /* … by processors that remove items with `lives while` */
 	uint64_t waiting;        /* number of such changes */
+	/* While others write: keys of items that changed since the scan before this one. What several items say of one thing
+	 * was read at different moments, so findings about these are not reported, however often passes agree: a counter that
+	 * goes up and down has the same two values again and again. */
+	struct hash_set touched;
+	struct watched *watched; /* shards, and from where each is read on */
+	size_t watched_count, watched_room;
+	bool watches;
 };
 
 /* Also drops the items that the run remembers, which are in it. */
@@ -128,7 +140,7 @@ void pure_mark(struct rule_entity *x);
 /* ---- judge.c, fit.c: an item by itself ---- */
 /* Judges the item (unless `silent`), and returns it as it should be: in full, with what follows from it, except for values
  * that are taken as they are. */
-void judge_item(struct oracle *o, const struct entity *e, struct value stored, bool silent, struct row *full);
+void judge_item(struct oracle *o, const struct row *stored, bool silent, struct row *full);
 /* NULL: the value fits the attribute; otherwise what is expected: "a string". */
 const char *fit_value(struct run *r, const struct attribute *a, struct value v);
 
@@ -161,9 +173,9 @@ enum {
 void imply_item(struct oracle *o, struct value stored, enum fact_weight weight);
 /* Of a removed item whose removal the keeper has not seen: the keeper will remove what belongs to it. `traces`: also its
  * companions and counts, which only items removed by TTL leave to the keeper. */
-void imply_gone(struct oracle *o, struct value stored, bool traces);
+void imply_gone(struct oracle *o, const struct row *stored, bool traces);
 /* Rows that belong to an item with these values are being removed. */
-void imply_deleting(struct oracle *o, const struct entity *e, struct value values);
+void imply_deleting(struct oracle *o, const struct row *values);
 /* Begins a fact in a buf of the run's arena; fact_add() ends it. */
 struct buf fact_begin(struct oracle *o, enum fact_space space, struct slice join, enum fact_kind kind);
 void fact_add(struct oracle *o, const struct buf *b);
@@ -186,7 +198,8 @@ void bonds_tell(struct oracle *o);
 /* an item that was scanned */
 struct scanned {
 	const struct entity *entity;
-	struct value key, stored; /* absent: of an item being deleted only the values in `full` are known */
+	struct value key;         /* absent: of an item being deleted only the values in `full` are known */
+	const struct row *stored; /* NULL: the same */
 	const struct row *full;   /* as it should be */
 	const struct companion_item *companions;
 	size_t companion_count;
@@ -194,14 +207,14 @@ struct scanned {
 /* Facts of an item as a parent and as a child. */
 void bonds_imply(struct oracle *o, const struct scanned *x, enum fact_weight weight);
 /* Whether the item is a row of the pattern or of one it merges, for some parameters. False when that cannot be told. */
-bool bond_has_row(struct oracle *o, const struct access *access, struct value stored, const struct row *full);
+bool bond_has_row(struct oracle *o, const struct access *access, const struct row *stored, const struct row *full);
 
 /* The first reference from *from on by which the item names a parent of that entity, if it applies to the item; *if_ is
  * its condition on the parent. NULL: none. *from moves past it. */
 const struct reference *bond_reference(struct run *r, const struct entity *e, const struct row *full,
 				       const struct entity *parent, size_t *from, const struct term **if_);
 /* Whether the item has the values that a soft deletion sets. */
-bool bond_is_deleted(struct run *r, const struct entity *e, struct value full);
+bool bond_is_deleted(struct run *r, const struct row *full);
 /* Reports a row whose parent is gone, or was deleted softly and is at `parent`. ORACLE_NOTE: it may have been made
  * without a parent. */
 void bond_tell(struct oracle *o, const struct bond *b, const struct entity *e, struct value key, struct value parent,
@@ -213,9 +226,9 @@ void lives_mark(struct rules *x, struct rule_entity *r, struct arena *a);
 bool lives_removes(const struct design *d, const struct processor *p);
 void lives_imply(struct oracle *o, const struct entity *e, const struct row *full, struct value key);
 /* Compares a FACT_LIFE. `there`: the item it needs exists, with the attributes `carried`. */
-void lives_compare(struct oracle *o, struct fact_reader *f, bool there, struct value carried);
+void lives_compare(struct oracle *o, struct fact_reader *f, bool there, const struct row *carried);
 /* Whether every `lives while` of the item holds now. What it reads becomes a condition of the write (witness.h). */
-bool lives_still(struct run *r, const struct entity *e, struct value full, bool *out) MUST_CHECK;
+bool lives_still(struct run *r, const struct row *full, bool *out) MUST_CHECK;
 
 /* ---- owner.c ---- */
 struct owner_found {
@@ -232,6 +245,9 @@ bool compare_all(struct oracle *o);
 /* ---- stream.c ---- */
 /* Reads the changes that the keeper has not seen: marks their keys, and adds facts of removed items. */
 bool stream_look(struct oracle *o) MUST_CHECK;
+/* Before the first scan, and after each: what changes meanwhile (o->touched). */
+void stream_watch(struct oracle *o);
+void stream_follow(struct oracle *o);
 
 /* ---- tell.c ---- */
 void tell(struct oracle *o, struct oracle_finding *f, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
@@ -247,8 +263,5 @@ bool hash_set_has(const struct hash_set *s, uint64_t h);
 /* False: out of memory. */
 bool hash_set_add(struct hash_set *s, uint64_t h);
 void hash_set_free(struct hash_set *s);
-
-/* Whether the template could have made the value. */
-bool template_could(struct run *r, const struct template *t, struct value v);
 
 #endif

@@ -1,4 +1,4 @@
-/* Whose a companion is, or credentials are, told from what they carry: their templates read backwards.
+/* The owner of a companion or of credentials, from the values they carry: their templates read backwards.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "oracle/oracle_internal.h"
 
@@ -7,40 +7,41 @@ static bool is_number(const struct attribute *a)
 	return a && (a->type == ATTR_NUMBER || a->type == ATTR_INTEGER || a->type == ATTR_EPOCH);
 }
 
-static void take(struct run *r, const struct entity *e, struct slice name, struct slice text, struct row *out)
+static void take(struct run *r, const struct entity *e, const struct name *n, struct slice text, struct row *out)
 {
-	const struct attribute *a = entity_attribute(e, name);
+	const struct attribute *a = slots_attribute(e->slots, n);
 	struct error error = { 0 };
-	struct number n;
+	struct number number;
 
 	if (!a)
 		return; /* the variable of a list */
 	if (!is_number(a))
-		row_put(out, name, value_make_s(r->arena, text));
-	else if (number_parse(text, &n, r->arena, &error))
-		row_put(out, name, value_make_n(r->arena, &n));
+		row_set(out, n, value_make_s(r->arena, text));
+	else if (number_parse(text, &number, r->arena, &error))
+		row_set(out, n, value_make_n(r->arena, &number));
 }
 
-/* What the rule's template says of the owner; false: it has not made this value. */
+/* Takes the owner's attributes out of the value. False: the rule's template cannot have made it. */
 static bool read_back(struct run *r, const struct entity *e, const struct key_rule *rule, struct value v,
 		      struct row *out)
 {
 	const struct template *t = rule->template;
 	struct slice *texts = arena_array(r->arena, struct slice, t->part_count);
+	size_t literals;
 
 	if (!value_present(v))
-		return !design_is_table_key(r->design, rule->attribute);
-	if (!template_could(r, t, v))
+		return !rule->at->of_table;
+	if (!key_matches(r, t, v, &literals))
 		return false;
 	if (value_type(v) != VALUE_S) {
-		row_put(out, t->parts[0].names[0], v);
+		row_set(out, t->parts[0].at, v);
 		return true;
 	}
 	if (!template_match(t, value_bytes(v), texts))
 		return false;
 	for (size_t i = 0; i < t->part_count; i++)
 		if (t->parts[i].names && t->parts[i].name_count == 1 && t->parts[i].format == FORMAT_PLAIN)
-			take(r, e, t->parts[i].names[0], texts[i], out);
+			take(r, e, t->parts[i].at, texts[i], out);
 	return true;
 }
 
@@ -50,7 +51,7 @@ static bool is_of(struct run *r, const struct entity *e, const struct key_rule *
 	struct value *args = arena_array(r->arena, struct value, e->param_count);
 	struct row f;
 
-	row_init(&f, r->arena, NULL);
+	row_init(&f, r->arena, e);
 	for (size_t i = 0; i < n; i++)
 		if (!read_back(r, e, &rules[i], value_get(item, rules[i].attribute), &f))
 			return false;

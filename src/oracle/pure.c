@@ -1,6 +1,5 @@
 /* Which terms read only their item, and which attributes and keys follow from it alone.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "app/entity/entity_key.h"
 #include "oracle/oracle_internal.h"
 
 static void look(void *ctx, const struct term *t)
@@ -16,11 +15,9 @@ static void look(void *ctx, const struct term *t)
 	case TERM_EXISTS:
 	case TERM_VISIBLE:
 	case TERM_FETCH: *more = true; break;
-	case TERM_CALL: *more = *more || slice_is(t->name, "days_ago"); break;
+	case TERM_CALL: *more = *more || t->function == CALL_DAYS_AGO; break;
 	case TERM_PATH:
-		if (t->name_count > 1 &&
-		    (slice_is(t->names[0], "old") || slice_is(t->names[0], "input") || slice_is(t->names[0], "caller")))
-			*more = true;
+		*more = *more || t->of != TERM_OF_ITEM || (t->name_count > 1 && slice_is(t->names[0], "caller"));
 		break;
 	default: break;
 	}
@@ -35,7 +32,7 @@ bool term_reads_more(const struct term *t)
 	return more;
 }
 
-/* ---- and what follows from such ---- */
+/* ---- and attributes made from such terms ---- */
 
 struct reads {
 	const struct rule_entity *x;
@@ -57,7 +54,7 @@ static bool is_impure(const struct rule_entity *x, const struct term *t)
 {
 	struct reads r = { x, term_reads_more(t) };
 
-	names_each(x->entity, t, read_name, &r);
+	names_each(t, read_name, &r);
 	return r.impure;
 }
 
@@ -65,7 +62,7 @@ static bool template_is_impure(const struct rule_entity *x, const struct templat
 {
 	struct reads r = { x, false };
 
-	names_each_template(x->entity, t, read_name, &r);
+	names_each_template(t, read_name, &r);
 	return r.impure;
 }
 
@@ -86,16 +83,16 @@ static bool spread(struct rule_entity *x)
 	}
 	for (size_t i = 0; i < e->key_count; i++)
 		if (!x->key_impure[i] && (is_impure(x, e->keys[i].when) || template_is_impure(x, e->keys[i].template))) {
-			/* All forms of it are, for which one it is hangs on that. */
+			/* Then all its forms are, because the choice between them is. */
 			for (size_t k = 0; k < e->key_count; k++)
-				if (slice_equal(e->keys[k].attribute, e->keys[i].attribute))
+				if (e->keys[k].at == e->keys[i].at)
 					x->key_impure[k] = true;
 			more = true;
 		}
 	return more;
 }
 
-/* Gathered moves are not asked for checks, so a check of such a counter need not hold. */
+/* Gathered additions are written without checks, so a check of such a counter need not hold. */
 struct gathered {
 	const struct entity *entity;
 	bool any;
@@ -110,8 +107,8 @@ static void read_gathered(void *ctx, const struct name *name)
 			g->any = g->any || g->entity->actions[i].add[k].at == name;
 }
 
-/* Companions, counts and checks are asked of the item as it is stored, so what they read may be anything; but their own terms must
- * not read more. */
+/* Companions, counts and checks are evaluated on the item as it is stored, so the attributes that they read may be made by
+ * any term; only their own terms must not read more than the item. */
 void pure_mark(struct rule_entity *x)
 {
 	const struct entity *e = x->entity;
@@ -135,7 +132,7 @@ void pure_mark(struct rule_entity *x)
 	for (size_t i = 0; i < e->check_count; i++) {
 		struct gathered g = { e, false };
 
-		names_each(e, e->checks[i].term, read_gathered, &g);
+		names_each(e->checks[i].term, read_gathered, &g);
 		x->check_impure[i] = g.any || term_reads_more(e->checks[i].term);
 	}
 }

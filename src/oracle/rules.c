@@ -1,4 +1,4 @@
-/* What a design says that can be judged, worked out before any item is read.
+/* What can be judged of a design's items, worked out before any item is read.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "oracle/oracle_internal.h"
 
@@ -17,38 +17,37 @@ static struct rule_entity *rule_of(struct rules *x, const struct entity *e)
 	return e ? &x->entities[entity_index(x->design, e)] : NULL;
 }
 
-static bool sets(const struct assignment *list, size_t n, struct slice name)
+static bool sets(const struct assignment *list, size_t n, const struct name *at)
 {
 	for (size_t i = 0; i < n; i++)
-		if (slice_equal(list[i].attribute, name))
+		if (list[i].at == at)
 			return true;
 	return false;
 }
 
-static bool is_moved_by_actions(const struct entity *e, struct slice name)
+static bool is_moved_by_actions(const struct entity *e, const struct name *at)
 {
-	if (sets(e->delete_.set, e->delete_.set_count, name))
-		return true;
-	if (slice_among(e->delete_.remove, e->delete_.remove_count, name))
+	if (sets(e->delete_.set, e->delete_.set_count, at) ||
+	    names_among(e->delete_.remove_at, e->delete_.remove_count, at))
 		return true;
 	for (size_t i = 0; i < e->action_count; i++) {
 		const struct action *a = &e->actions[i];
 
-		if (sets(a->add, a->add_count, name) || sets(a->set, a->set_count, name) ||
-		    slice_among(a->remove, a->remove_count, name) || slice_among(a->input, a->input_count, name))
+		if (sets(a->add, a->add_count, at) || sets(a->set, a->set_count, at) ||
+		    names_among(a->remove_at, a->remove_count, at) || names_among(a->input_at, a->input_count, at))
 			return true;
 	}
 	return false;
 }
 
-static bool is_moved_by_processors(const struct design *d, const struct entity *e, struct slice name)
+static bool is_moved_by_processors(const struct design *d, const struct entity *e, const struct name *at)
 {
 	for (size_t i = 0; i < d->processor_count; i++) {
 		const struct processor *p = &d->processors[i];
 
-		if (p->effect == EFFECT_COUNT && p->target_ref.to == e && slice_equal(p->target_attribute, name))
+		if (p->effect == EFFECT_COUNT && p->target_ref.to == e && p->target_at == at)
 			return true;
-		if ((p->effect == EFFECT_PUT || p->effect == EFFECT_UPDATE) && sets(p->with, p->with_count, name) &&
+		if ((p->effect == EFFECT_PUT || p->effect == EFFECT_UPDATE) && sets(p->with, p->with_count, at) &&
 		    p->target_entity == e)
 			return true;
 	}
@@ -62,9 +61,9 @@ static enum counter_fate fate_of(const struct rules *x, const struct entity *e, 
 	const struct design *d = x->design;
 	enum counter_fate fate = COUNTER_ALONE;
 
-	if (is_moved_by_actions(e, a->name))
+	if (is_moved_by_actions(e, a->at))
 		return COUNTER_ADDED;
-	if (is_moved_by_processors(d, e, a->name))
+	if (is_moved_by_processors(d, e, a->at))
 		return COUNTER_PROCESSED;
 	for (size_t i = 0; i < d->entity_count; i++)
 		for (size_t k = 0; k < d->entities[i].count_count; k++) {
@@ -79,12 +78,12 @@ static enum counter_fate fate_of(const struct rules *x, const struct entity *e, 
 	return fate;
 }
 
-/* ---- who is looked up ---- */
+/* ---- targets: what other items count on or copy ---- */
 
-static void carry(struct arena *a, struct rule_entity *x, struct slice name)
+static void carry(struct arena *a, struct rule_entity *x, const struct name *n)
 {
 	if (x) {
-		names_add(a, &x->carried, name);
+		names_add(a, &x->carried, n);
 		x->is_target = true;
 	}
 }
@@ -109,11 +108,11 @@ static void mark_targets(struct rules *x, const struct entity *e, struct arena *
 		size_t at = t ? attribute_index(t->entity, e->counts[i].at) : SIZE_MAX;
 
 		if (at != SIZE_MAX && t->counted[at])
-			carry(a, t, e->counts[i].attribute);
+			carry(a, t, e->counts[i].at);
 	}
 }
 
-/* Companions of others that are an entity to read, and that nothing else puts. */
+/* An entity whose items are companions of others, and that nothing else writes. */
 static bool is_only_companion(const struct design *d, const struct entity *e)
 {
 	bool any = false;
@@ -215,15 +214,15 @@ void rules_tell(struct oracle *o)
 
 			if (!x->key_impure[k])
 				continue;
-			names_add(o->run.arena, &done, x->entity->keys[k].attribute);
+			names_add(o->run.arena, &done, x->entity->keys[k].at);
 			if (done.count > before)
 				note(o, x->entity, x->entity->keys[k].attribute,
-				     "hangs on more than its item (the time, the caller, other items): it may be there or not");
+				     "depends on more than its item (the time, the caller, other items): it may be there or not");
 		}
 		for (size_t k = 0; k < x->entity->companion_count; k++)
 			if (x->companion_impure[k])
 				note(o, x->entity, SLICE("companions"),
-				     "hang on more than their item (the time, the caller, other items): they may be there or not");
+				     "depend on more than their item (the time, the caller, other items): they may be there or not");
 	}
 	bonds_tell(o);
 }

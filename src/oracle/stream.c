@@ -1,32 +1,34 @@
-/* What the keeper has not seen yet: it explains differences that are none for long.
+/* The stream: changes that the keeper has not seen yet explain differences that it will mend; changes during a scan make
+ * comparing useless.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "oracle/oracle_internal.h"
 #include "app/db/dyn.h"
 #include "app/write/keep.h"
+#include "base/grow.h"
 #include "process/checkpoint_table.h"
 #include "process/keeper/keeper.h"
 
 #define PAGE 1000
 
-static bool differs(const struct change *c, struct slice name)
+static bool differs(const struct change *c, const struct name *n)
 {
-	return !value_equal(value_get(c->old_image, name), value_get(c->new_image, name));
+	return !value_equal(row_get(&c->old, n), row_get(&c->now, n));
 }
 
-/* A counter moved that something depends on. A stream without images tells nothing, and then it may have. */
+/* Whether a counter moved that something depends on. Without images in the stream it may have. */
 static bool is_counted(const struct design *d, const struct change *c)
 {
 	for (size_t i = 0; i < c->entity->attribute_count; i++) {
 		const struct attribute *a = &c->entity->attributes[i];
 
-		if (a->counter && (d->stream != STREAM_NEW_AND_OLD || differs(c, a->name)) &&
-		    keep_depends(c->entity, a->name))
+		if (a->counter && (d->stream != STREAM_NEW_AND_OLD || differs(c, a->at)) &&
+		    keep_depends(c->entity, a->at))
 			return true;
 	}
 	return false;
 }
 
-/* What others copy has changed, or the item has a copy, and is new or has another. */
+/* Whether an attribute that others copy changed, or a copy of the item's own is new or changed. */
 static bool is_copied(const struct design *d, const struct change *c)
 {
 	bool all = d->stream != STREAM_NEW_AND_OLD || c->events != ON_UPDATED;
@@ -37,9 +39,9 @@ static bool is_copied(const struct design *d, const struct change *c)
 
 			if (!a->kept_by.n)
 				continue;
-			if (&d->entities[i] == c->entity && (all || differs(c, a->name)))
+			if (&d->entities[i] == c->entity && (all || differs(c, a->at)))
 				return true;
-			if (slice_equal(a->copy_entity, c->entity->name) && (all || differs(c, a->copy_attribute)))
+			if (a->copy_of == c->entity && (all || differs(c, a->copy_at)))
 				return true;
 		}
 	return false;
@@ -48,28 +50,31 @@ static bool is_copied(const struct design *d, const struct change *c)
 static bool take(struct oracle *o, const struct change *c)
 {
 	const struct design *d = o->run.design;
+	struct row full;
 	uint64_t key = hash_bytes(slice_make(c->key.p, c->key.n));
 
 	o->waiting++;
 	if (!c->entity)
 		return true;
 	if (c->events != ON_DELETED) {
-		/* Of a soft deletion, perhaps: what goes with it is being removed. */
+		/* It may be a soft deletion, whose cascade is still running. */
 		if (c->entity->delete_.soft && c->entity->delete_.then_count && value_present(c->new_image) &&
-		    !c->unfit.n)
-			imply_deleting(o, c->entity, entity_full(&o->run, c->entity, c->new_image));
+		    !c->unfit.n) {
+			full = entity_lay(&o->run, c->entity, c->new_image);
+			imply_deleting(o, &full);
+		}
 		if (is_counted(d, c) && !hash_set_add(&o->counted, key))
 			return run_fail(&o->run, PROBLEM_INTERNAL, "out of memory");
 	}
 	if (is_copied(d, c) && !hash_set_add(&o->copied, key))
 		return run_fail(&o->run, PROBLEM_INTERNAL, "out of memory");
 	if (c->events == ON_DELETED && value_present(c->old_image))
-		imply_gone(o, c->old_image, c->by_ttl);
+		imply_gone(o, &c->old, c->by_ttl);
 	o->run.problem = (struct problem){ 0 };
 	return !o->failed;
 }
 
-/* Where no server has run with the design, there is no table of positions, and everything waits. */
+/* Before a server has run with the design there is no table of positions: then all changes are still to be seen. */
 static bool has_positions(struct run *r)
 {
 	struct backend_reply reply;
@@ -79,7 +84,7 @@ static bool has_positions(struct run *r)
 			&reply);
 }
 
-/* Keys alone, of what a processor has not seen that removes what `lives while`. */
+/* A change that a processor which removes items with `lives while` has not seen. */
 static bool note(struct oracle *o, const struct change *c)
 {
 	return hash_set_add(&o->unseen, hash_bytes(slice_make(c->key.p, c->key.n))) ||
@@ -121,7 +126,7 @@ static bool look_at_shard(struct oracle *o, struct slice stream, struct slice sh
 
 /* ---- deletions that take time ---- */
 
-/* A marker beside the table, {PK: DELETING#<Entity>, values: {…}}, says that what hangs on these values is being removed. */
+/* A marker in <table>.thorpe, {PK: DELETING#<Entity>, values: {…}}, says that the rows under these values are being removed. */
 static bool look_at_markers(struct oracle *o, const struct entity *e)
 {
 	struct run *r = &o->run;
@@ -133,8 +138,11 @@ static bool look_at_markers(struct oracle *o, const struct entity *e)
 
 		if (!checkpoint_query(r, checkpoint_key(r, "DELETING", e->name, after), after.n > 0, PAGE, &page))
 			return false;
-		for (size_t i = 0; i < page.count; i++)
-			imply_deleting(o, e, value_get(page.items[i], SLICE("values")));
+		for (size_t i = 0; i < page.count; i++) {
+			struct row values = row_lay(r->arena, e, value_get(page.items[i], SLICE("values")));
+
+			imply_deleting(o, &values);
+		}
 		if (page.count)
 			after = value_bytes(value_get(page.items[page.count - 1], SLICE("SK")));
 		more = value_present(page.last) && page.count;
@@ -150,6 +158,87 @@ static bool look_at_all_markers(struct oracle *o)
 		if (d->entities[i].delete_.then_count && !look_at_markers(o, &d->entities[i]))
 			return false;
 	return true;
+}
+
+/* ---- what changes while others write ---- */
+
+#define EMPTY_MOST 3 /* pages in a row: DynamoDB may answer with none before the last record */
+
+static bool is_watched(const struct oracle *o, struct slice shard)
+{
+	for (size_t i = 0; i < o->watched_count; i++)
+		if (slice_equal(o->watched[i].shard, shard))
+			return true;
+	return false;
+}
+
+static bool watch(struct oracle *o, struct slice stream, struct slice shard, const struct shard_position *at)
+{
+	struct watched w = { .shard = arena_copy(&o->kept, shard) };
+	struct slice iterator;
+
+	if (!dyn_take_iterator(&o->run, stream, shard, at, &iterator))
+		return false;
+	w.iterator = arena_copy(&o->kept, iterator);
+	GROW_IN(&o->kept, o->watched, o->watched_count, o->watched_room, 8);
+	o->watched[o->watched_count++] = w;
+	return true;
+}
+
+/* A shard that was not listed before is newer than what was watched: all of it counts. */
+static bool watch_all(struct oracle *o)
+{
+	struct shard_position at = { .where = o->watches ? AT_OLDEST : AT_LATEST };
+	struct shard_list shards;
+
+	if (!dyn_list_shards(&o->run, &shards))
+		return false;
+	for (size_t i = 0; i < shards.count; i++)
+		if (!is_watched(o, shards.list[i].id) && !watch(o, shards.stream_arn, shards.list[i].id, &at))
+			return false;
+	return true;
+}
+
+static bool follow(struct oracle *o, struct watched *w)
+{
+	struct dyn_records page;
+
+	for (int empty = 0; w->iterator.n && empty < EMPTY_MOST; empty = page.count ? 0 : empty + 1) {
+		if (!dyn_read_records(&o->run, w->iterator, PAGE, &page) || page.trimmed)
+			return false;
+		for (size_t i = 0; i < page.count; i++)
+			if (!hash_set_add(&o->touched, hash_bytes(slice_make(page.list[i].keys.p, page.list[i].keys.n))))
+				return false;
+		w->iterator = arena_copy(&o->kept, page.iterator);
+		scratch_clear(o);
+	}
+	return true;
+}
+
+/* Where the stream cannot be read, two passes that agree have to do. */
+static void give_up_watching(struct oracle *o)
+{
+	o->watches = false;
+	hash_set_free(&o->touched);
+	o->run.problem = (struct problem){ 0 };
+}
+
+void stream_watch(struct oracle *o)
+{
+	o->watches = o->run.design->stream != STREAM_NONE && watch_all(o);
+	if (!o->watches)
+		give_up_watching(o);
+}
+
+void stream_follow(struct oracle *o)
+{
+	bool ok = o->watches && watch_all(o);
+
+	hash_set_free(&o->touched);
+	for (size_t i = 0; ok && i < o->watched_count; i++)
+		ok = follow(o, &o->watched[i]);
+	if (!ok)
+		give_up_watching(o);
 }
 
 /* ---- all of it ---- */

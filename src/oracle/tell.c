@@ -1,4 +1,4 @@
-/* Findings: in words, as JSON, and which of them last from one pass to the next.
+/* Findings: in words, as JSON, and which of them are reported.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "json/json.h"
 #include "oracle/oracle_internal.h"
@@ -69,30 +69,29 @@ struct slice say_value(struct run *r, struct value v)
 
 struct slice say_key(struct run *r, struct value key)
 {
-	const struct key_schema *k = &r->design->key;
 	struct buf b;
 
 	buf_init(&b, r->arena);
-	for (size_t i = 0; i < key_attr_count(k); i++) {
+	for (size_t i = 0; i < key_count(r->design); i++) {
 		if (i)
 			buf_lit(&b, " / ");
-		put_scalar(&b, value_get(key, key_attr_at(k, i)->name));
+		put_scalar(&b, key_part(key, r->design->key_at[i]));
 	}
 	return buf_slice(&b);
 }
 
 struct slice say_item(struct run *r, const struct entity *e, struct value key)
 {
-	struct value full;
+	struct row item;
 	struct buf b;
 
 	buf_init(&b, r->arena);
 	if (!e)
 		return say_key(r, key);
-	full = entity_full(r, e, key);
+	item = entity_lay(r, e, key);
 	buf_put(&b, e->name);
 	for (size_t i = 0; i < e->param_count; i++) {
-		struct value v = value_get(full, e->params[i]);
+		struct value v = row_get(&item, e->param_at[i]);
 
 		if (!value_present(v)) {
 			b.n = 0;
@@ -168,7 +167,7 @@ void oracle_finding_json(struct buf *b, const struct design *d, const struct ora
 	json_close(b, '}');
 }
 
-/* ---- which are told ---- */
+/* ---- which are reported ---- */
 
 static uint64_t hash_of(struct oracle *o, const struct oracle_finding *f)
 {
@@ -192,7 +191,7 @@ static bool has_key(const struct hash_set *s, struct value key)
 	return value_present(key) && hash_set_has(s, hash_bytes(slice_make(key.p, key.n)));
 }
 
-/* Whether the keeper, or a processor, will see to it when it comes to a change of the item, or of the one that this follows from. */
+/* Whether the keeper or a processor will mend it: it has not seen a change of the item, or of the one this follows from. */
 static bool is_pending(const struct oracle *o, const struct oracle_finding *f)
 {
 	switch (f->kind) {
@@ -204,6 +203,12 @@ static bool is_pending(const struct oracle *o, const struct oracle_finding *f)
 	case ORACLE_OUTLIVED: return has_key(&o->unseen, f->other);
 	default: return false;
 	}
+}
+
+/* Whether an item that it compares with another one changed meanwhile. */
+static bool is_moving(const struct oracle *o, const struct oracle_finding *f)
+{
+	return o->group_hash && (has_key(&o->touched, f->key) || has_key(&o->touched, f->other));
 }
 
 static void deliver(struct oracle *o, const struct oracle_finding *f)
@@ -234,11 +239,11 @@ void tell(struct oracle *o, struct oracle_finding *f, const char *fmt, ...)
 		return;
 	}
 	h = hash_of(o, f);
-	/* Where memory is out, what was found is told rather than lost. */
+	/* Out of memory: a finding is reported rather than lost. */
 	if (!hash_set_add(&o->seen, h) || !hash_set_add(&o->candidates, h) ||
 	    (o->group_hash && !hash_set_add(&o->next_suspects, o->group_hash)))
 		deliver(o, f);
-	else if (hash_set_has(&o->seen_before, h) && !hash_set_has(&o->told, h)) {
+	else if (!is_moving(o, f) && hash_set_has(&o->seen_before, h) && !hash_set_has(&o->told, h)) {
 		if (hash_set_add(&o->told, h))
 			deliver(o, f);
 	}

@@ -1,6 +1,8 @@
 /* Positions and switches.
  * SPDX-License-Identifier: Apache-2.0 */
+#include <xxhash.h>
 #include "base/timestamp.h"
+#include "base/ulid.h"
 #include "process/checkpoint_table.h"
 
 /* ---- positions ---- */
@@ -8,6 +10,15 @@
 static struct value position_key(struct run *r, const struct position *p)
 {
 	return checkpoint_key(r, "POSITION", p->processor, p->shard);
+}
+
+static void read_position(struct value item, struct position *out)
+{
+	out->sequence = checkpoint_text(item, "sequence");
+	out->progress = checkpoint_text(item, "progress");
+	out->ended = checkpoint_bool(item, "ended");
+	out->time_ms = checkpoint_time(item, "time");
+	out->stored = true;
 }
 
 bool checkpoint_load(struct run *r, struct slice processor, struct slice shard, struct position *out)
@@ -19,10 +30,7 @@ bool checkpoint_load(struct run *r, struct slice processor, struct slice shard, 
 		return false;
 	if (!value_present(item))
 		return true;
-	out->sequence = checkpoint_text(item, "sequence");
-	out->progress = checkpoint_text(item, "progress");
-	out->time_ms = checkpoint_time(item, "time");
-	out->stored = true;
+	read_position(item, out);
 	return true;
 }
 
@@ -33,7 +41,9 @@ static struct value position_item(struct run *r, const struct position *now)
 	checkpoint_item_init(&i, r, position_key(r, now));
 	checkpoint_add_text(&i, "sequence", now->sequence);
 	checkpoint_add_text(&i, "progress", now->progress);
-	checkpoint_add_time(&i, "time", r->now_ms);
+	if (now->ended)
+		checkpoint_add(&i, "ended", value_make_bool(r->arena, true));
+	checkpoint_add_time(&i, "time", now->time_ms ? now->time_ms : r->now_ms);
 	return checkpoint_item_made(&i);
 }
 
@@ -101,29 +111,37 @@ int64_t checkpoint_since_ms(struct slice progress)
 	return ms;
 }
 
-/* ---- ends of shards ---- */
-
-bool checkpoint_end(struct run *r, struct slice who, struct slice shard)
+bool checkpoint_has_ended(struct run *r, struct slice processor, struct slice shard, bool *out)
 {
-	struct checkpoint_item i;
+	struct position at;
 
-	checkpoint_item_init(&i, r, checkpoint_key(r, "ENDED", who, shard));
-	checkpoint_add_time(&i, "time", r->now_ms);
-	return checkpoint_write(r,
-				&(struct dyn_write){ .kind = DYN_PUT,
-						     .table = checkpoint_table(r),
-						     .item = checkpoint_item_made(&i) },
-				1);
+	if (!checkpoint_load(r, processor, shard, &at))
+		return false;
+	*out = at.ended;
+	return true;
 }
 
-bool checkpoint_has_ended(struct run *r, struct slice who, struct slice shard, bool *out)
-{
-	struct value item;
+struct telling {
+	struct slice processor;
+	bool (*tell)(void *ctx, const struct position *at);
+	void *ctx;
+};
 
-	if (!checkpoint_get(r, checkpoint_key(r, "ENDED", who, shard), &item))
-		return false;
-	*out = value_present(item);
-	return true;
+static bool tell_position(void *ctx, struct value item)
+{
+	const struct telling *t = ctx;
+	struct position at = { .processor = t->processor, .shard = checkpoint_text(item, "SK") };
+
+	read_position(item, &at);
+	return t->tell(t->ctx, &at);
+}
+
+bool checkpoint_positions(struct run *r, struct slice processor, bool (*tell)(void *ctx, const struct position *at),
+			  void *ctx)
+{
+	struct telling t = { processor, tell, ctx };
+
+	return checkpoint_walk(r, "POSITION", processor, tell_position, &t);
 }
 
 /* ---- switches ---- */
@@ -131,7 +149,8 @@ bool checkpoint_has_ended(struct run *r, struct slice who, struct slice shard, b
 static struct processor_switch read_switch(struct value item)
 {
 	return (struct processor_switch){ .paused = checkpoint_bool(item, "paused"),
-					  .replay_from_ms = checkpoint_time(item, "replay_from") };
+					  .replay_from_ms = checkpoint_time(item, "replay_from"),
+					  .replayed = checkpoint_text(item, "replayed") };
 }
 
 bool checkpoint_switch(struct run *r, struct slice processor, struct processor_switch *out)
@@ -171,6 +190,21 @@ bool checkpoint_set_switch(struct run *r, struct slice processor, const struct p
 	checkpoint_add(&i, "paused", value_make_bool(r->arena, in->paused));
 	if (in->replay_from_ms)
 		checkpoint_add_time(&i, "replay_from", in->replay_from_ms);
+	checkpoint_add_text(&i, "replayed", in->replayed);
 	w.item = checkpoint_item_made(&i);
 	return checkpoint_write(r, &w, 1);
+}
+
+struct slice checkpoint_replayed(struct run *r)
+{
+	char id[ULID_LENGTH];
+
+	/* Without randomness the time must do. */
+	return ulid_new(r->now_ms, id) ? arena_copy(r->arena, slice_make(id, ULID_LENGTH))
+				       : arena_printf(r->arena, "%lld", (long long)r->now_ms);
+}
+
+uint64_t checkpoint_replay_number(struct slice replayed)
+{
+	return XXH3_64bits(replayed.n ? replayed.p : "", replayed.n);
 }

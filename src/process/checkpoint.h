@@ -2,11 +2,12 @@
  * leases.
  *
  *   PK                      SK             holds
- *   POSITION#<processor>    <shard id>     sequence (done up to and including), progress (inside the next: opaque), time
+ *   POSITION#<processor>    <shard id>     sequence (done up to and including), progress (inside the next: opaque), time,
+ *                                          ended (the shard is done to its end: its children may begin)
  *   POSITION#<processor>    retry#<seq>    the same for a parked change that is being retried; gone with it
  *   POSITION#keeper         seen#<shard>   the keeper's position before a replay: it does not count twice before that
  *   PARKED#<processor>      <sequence>     shard, reason, tries, parked_at, event, old, new (images as maps), key, progress
- *   PROCESSOR               <processor>    paused, replay_from
+ *   PROCESSOR               <processor>    paused, replay_from, replayed (another text with every replay)
  *
  * The position moves in the same transaction as an effect (run.h: rider), on the condition that it is still where it was.
  * So an effect happens exactly once, and of two servers at one shard one stops.
@@ -25,7 +26,8 @@ struct position {
 	struct slice progress; /* empty: between changes; else how far a later change, which it names, has come
 				 * (effect_rows.c), or a replay (checkpoint_since()) */
 	bool stored;           /* the item exists */
-	int64_t time_ms;       /* when it was written; to the second */
+	bool ended;            /* the shard has been read to its end, and all of it is done */
+	int64_t time_ms;       /* when nothing had been missed, to the second; to be written, 0: now */
 };
 bool checkpoint_load(struct run *r, struct slice processor, struct slice shard, struct position *out) MUST_CHECK;
 /* The action that moves the position from `was` to `now`; for run->riders, or alone. */
@@ -41,19 +43,23 @@ bool checkpoint_force(struct run *r, const struct position *now) MUST_CHECK;
 struct slice checkpoint_since(struct arena *a, int64_t ms);
 int64_t checkpoint_since_ms(struct slice progress);
 
-/* A shard has ended for `who` (a processor; empty: all that share a reader). Its children may begin, also on another
- * server.
- *
- *   ENDED, ENDED#<processor>   <shard id> */
-bool checkpoint_end(struct run *r, struct slice who, struct slice shard) MUST_CHECK;
-bool checkpoint_has_ended(struct run *r, struct slice who, struct slice shard, bool *out) MUST_CHECK;
+/* Whether the processor has done all of the shard. */
+bool checkpoint_has_ended(struct run *r, struct slice processor, struct slice shard, bool *out) MUST_CHECK;
+/* All positions of a processor. False: of tell(), or run->problem. */
+bool checkpoint_positions(struct run *r, struct slice processor, bool (*tell)(void *ctx, const struct position *at),
+			  void *ctx) MUST_CHECK;
 
-/* Removes positions and ends of shards that are gone: the stream lists neither them nor their children, and nothing has
- * been written there for CHECKPOINT_SWEEP_MS, twice what the stream keeps. So a shard whose children have not begun keeps
- * its end, and a shard that a list omitted by mistake keeps its position. `processors`: whose. */
+/* Looks at a processor's positions in shards that are gone: the stream lists neither them nor their children.
+ *   - The processor had not done all of it, and the stream may have forgotten the rest (tail_has_missed()): that is
+ *     counted as lost, once whichever server finds it, and the position is an end from then on.
+ *   - Nothing has been written there for CHECKPOINT_SWEEP_MS, twice what the stream keeps: the position is removed. So a
+ *     shard whose children have not begun keeps its end, and one that a list omitted by mistake keeps its position. */
 #define CHECKPOINT_SWEEP_MS (48 * 3600 * INT64_C(1000))
-bool checkpoint_sweep(struct run *r, const struct shard_list *shards, const struct slice *processors, size_t n,
-		      size_t *removed) MUST_CHECK;
+struct checkpoint_swept {
+	size_t removed, lost;
+};
+bool checkpoint_sweep(struct run *r, const struct shard_list *shards, struct slice processor,
+		      struct checkpoint_swept *out) MUST_CHECK;
 
 /* ---- parked changes ---- */
 struct parked {
@@ -83,6 +89,7 @@ bool checkpoint_parked_count(struct run *r, struct slice processor, int64_t *out
 struct processor_switch {
 	bool paused;
 	int64_t replay_from_ms; /* 0: none; the reader clears it when it begins */
+	struct slice replayed; /* another text after every replay: positions are to be read again; empty: there was none */
 };
 bool checkpoint_switch(struct run *r, struct slice processor, struct processor_switch *out) MUST_CHECK;
 /* Of all processors that have one, with one request: tell(ctx, processor, switch) for each. */
@@ -90,5 +97,8 @@ bool checkpoint_switches(struct run *r,
 			 void (*tell)(void *ctx, struct slice processor, const struct processor_switch *w),
 			 void *ctx) MUST_CHECK;
 bool checkpoint_set_switch(struct run *r, struct slice processor, const struct processor_switch *in) MUST_CHECK;
+/* Another text each time, for processor_switch.replayed; and one of them as a number. */
+struct slice checkpoint_replayed(struct run *r);
+uint64_t checkpoint_replay_number(struct slice replayed);
 
 #endif

@@ -54,10 +54,7 @@ static void read_parked(struct run *r, struct slice processor, struct value item
 	c->key = value_get(item, SLICE("key"));
 	c->old_image = value_get(item, SLICE("old"));
 	c->new_image = value_get(item, SLICE("new"));
-	if (value_present(c->new_image))
-		c->entity = entity_of(r, c->new_image);
-	else if (value_present(c->old_image))
-		c->entity = entity_of(r, c->old_image);
+	change_lay(r, c);
 }
 
 bool checkpoint_parked(struct run *r, struct slice processor, struct slice after, int limit, struct parked_page *out)

@@ -1,15 +1,16 @@
-/* Removes positions and ends of shards that will not be read again.
+/* Positions in shards that are gone: what they tell of changes that were missed, and their removal.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "process/checkpoint_table.h"
+#include "process/tail/tail.h"
 
 #define SEEN  "seen#"
 #define RETRY "retry#"
-#define PAGE  500
 
 struct sweep {
 	struct run *run;
 	const struct shard_list *shards;
-	size_t *removed;
+	struct slice processor;
+	struct checkpoint_swept *out;
 };
 
 /* As a shard of the stream, or as the parent of one. */
@@ -21,14 +22,19 @@ static bool is_known(const struct sweep *s, struct slice shard)
 	return false;
 }
 
-static bool is_old(const struct sweep *s, struct value item)
+/* The count rises unless the item has changed since: then it is in use. */
+static bool write_item(const struct sweep *s, const struct dyn_write *w, size_t *count)
 {
-	int64_t time = checkpoint_time(item, "time");
-
-	return time && s->run->now_ms - time > CHECKPOINT_SWEEP_MS;
+	if (checkpoint_write(s->run, w, 1)) {
+		++*count;
+		return true;
+	}
+	if (s->run->problem.type != PROBLEM_CONFLICT)
+		return false;
+	s->run->problem = (struct problem){ 0 };
+	return true;
 }
 
-/* Only if it is unchanged: an item that has moved since is in use. */
 static bool remove_item(const struct sweep *s, struct value item)
 {
 	struct value_member same = { SLICE("time"), value_get(item, SLICE("time")) };
@@ -38,60 +44,47 @@ static bool remove_item(const struct sweep *s, struct value item)
 			       .equal = &same,
 			       .equal_count = 1 };
 
-	if (checkpoint_write(s->run, &w, 1)) {
-		++*s->removed;
-		return true;
-	}
-	if (s->run->problem.type != PROBLEM_CONFLICT)
-		return false;
-	s->run->problem = (struct problem){ 0 };
-	return true;
+	return write_item(s, &w, &s->out->removed);
 }
 
-static bool look_at(const struct sweep *s, struct value item)
+static bool note_lost(const struct sweep *s, struct value item, struct slice shard)
 {
+	struct position was = { .processor = s->processor,
+				.shard = shard,
+				.sequence = checkpoint_text(item, "sequence"),
+				.progress = checkpoint_text(item, "progress"),
+				.stored = true },
+			now = was;
+
+	now.progress = SLICE("");
+	now.ended = true;
+	return write_item(s, checkpoint_move(s->run, &was, &now), &s->out->lost);
+}
+
+static bool look_at(void *ctx, struct value item)
+{
+	const struct sweep *s = ctx;
 	struct slice shard = checkpoint_text(item, "SK");
+	int64_t time = checkpoint_time(item, "time"), now = s->run->now_ms;
+	bool is_mark = slice_starts(shard, SLICE(SEEN));
 
 	if (slice_starts(shard, SLICE(RETRY)))
 		return true;
-	if (slice_starts(shard, SLICE(SEEN)))
+	if (is_mark)
 		shard = slice_make(shard.p + sizeof(SEEN) - 1, shard.n - (sizeof(SEEN) - 1));
-	return is_known(s, shard) || !is_old(s, item) || remove_item(s, item);
-}
-
-static bool sweep_kind(const struct sweep *s, const char *kind, struct slice name)
-{
-	struct value key = checkpoint_key(s->run, kind, name, SLICE(""));
-	struct dyn_page page;
-	bool more = true, first = true;
-
-	while (more) {
-		if (!checkpoint_query(s->run, key, !first, PAGE, &page))
-			return false;
-		for (size_t i = 0; i < page.count; i++)
-			if (!look_at(s, page.items[i]))
-				return false;
-		if (page.count)
-			key = checkpoint_key(s->run, kind, name, checkpoint_text(page.items[page.count - 1], "SK"));
-		more = value_present(page.last) && page.count;
-		first = false;
-	}
-	return true;
-}
-
-bool checkpoint_sweep(struct run *r, const struct shard_list *shards, const struct slice *processors, size_t n,
-		      size_t *removed)
-{
-	struct sweep s = { r, shards, removed };
-
-	*removed = 0;
-	/* An empty list is more likely a mistake than a stream without shards. */
-	if (!shards->count)
+	if (is_known(s, shard))
 		return true;
-	if (!sweep_kind(&s, "ENDED", SLICE("")))
-		return false;
-	for (size_t i = 0; i < n; i++)
-		if (!sweep_kind(&s, "ENDED", processors[i]) || !sweep_kind(&s, "POSITION", processors[i]))
-			return false;
-	return true;
+	if (!is_mark && !checkpoint_bool(item, "ended"))
+		return !tail_has_missed(time, now) || note_lost(s, item, shard);
+	return !time || now - time <= CHECKPOINT_SWEEP_MS || remove_item(s, item);
+}
+
+bool checkpoint_sweep(struct run *r, const struct shard_list *shards, struct slice processor,
+		      struct checkpoint_swept *out)
+{
+	struct sweep s = { r, shards, processor, out };
+
+	*out = (struct checkpoint_swept){ 0 };
+	/* An empty list is more likely a mistake than a stream without shards. */
+	return !shards->count || checkpoint_walk(r, "POSITION", processor, look_at, &s);
 }

@@ -10,6 +10,7 @@
 
 #define CONFLICT_TRIES 4
 #define CONFLICT_MS    20
+#define WALK_PAGE      500
 
 struct slice checkpoint_table(struct run *r)
 {
@@ -46,6 +47,24 @@ bool checkpoint_get(struct run *r, struct value key, struct value *item)
 bool checkpoint_query(struct run *r, struct value key, bool after, int limit, struct dyn_page *page)
 {
 	return beside_query(r, pk_of(key), limit, after ? key : VALUE_ABSENT, page);
+}
+
+bool checkpoint_walk(struct run *r, const char *kind, struct slice name, bool (*look)(void *ctx, struct value item),
+		     void *ctx)
+{
+	struct value key = checkpoint_key(r, kind, name, SLICE(""));
+	struct dyn_page page = { 0 };
+
+	do {
+		if (!checkpoint_query(r, key, page.count > 0, WALK_PAGE, &page))
+			return false;
+		for (size_t i = 0; i < page.count; i++)
+			if (!look(ctx, page.items[i]))
+				return false;
+		if (page.count)
+			key = page.last;
+	} while (page.count && value_present(page.last));
+	return true;
 }
 
 bool checkpoint_count(struct run *r, struct value key, int64_t *out)

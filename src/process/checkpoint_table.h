@@ -14,6 +14,9 @@ struct value checkpoint_key(struct run *r, const char *kind, struct slice name, 
 bool checkpoint_get(struct run *r, struct value key, struct value *item) MUST_CHECK;
 /* The items with the key's PK, by SK; `after`: only those after the key's own. `page->last` is absent at the end. */
 bool checkpoint_query(struct run *r, struct value key, bool after, int limit, struct dyn_page *page) MUST_CHECK;
+/* All items with that PK, by SK. False: of look(), or run->problem. */
+bool checkpoint_walk(struct run *r, const char *kind, struct slice name, bool (*look)(void *ctx, struct value item),
+		     void *ctx) MUST_CHECK;
 /* How many items have the key's PK. */
 bool checkpoint_count(struct run *r, struct value key, int64_t *out) MUST_CHECK;
 /* CONFLICT: a condition failed. BUSY: other transactions hold the items. */

@@ -9,7 +9,6 @@
 #define SERVER    "server#"
 #define SHARD     "shard#"
 #define FORGET_US (60 * INT64_C(1000000)) /* a server that has not been heard of for so long is taken off the list */
-#define PAGE      1000
 
 struct leases *lease_new(int64_t now_ms)
 {
@@ -253,8 +252,9 @@ static size_t shard_index(const struct round *c, struct slice id)
 	return i;
 }
 
-static bool take_item(struct round *c, struct value item)
+static bool take_item(void *ctx, struct value item)
 {
+	struct round *c = ctx;
 	struct slice sk = checkpoint_text(item, "SK");
 	size_t i;
 
@@ -275,25 +275,9 @@ static bool take_item(struct round *c, struct value item)
 
 static bool read_all(struct round *c)
 {
-	struct value key = checkpoint_key(c->run, "LEASE", SLICE(""), SLICE(""));
-	struct dyn_page page;
-	bool more = true, first = true;
-
 	for (struct seen *s = c->l->servers; s; s = s->next)
 		s->listed = false;
-	while (more) {
-		if (!checkpoint_query(c->run, key, !first, PAGE, &page))
-			return false;
-		for (size_t i = 0; i < page.count; i++)
-			if (!take_item(c, page.items[i]))
-				return false;
-		if (page.count)
-			key = checkpoint_key(c->run, "LEASE", SLICE(""),
-					     checkpoint_text(page.items[page.count - 1], "SK"));
-		more = value_present(page.last) && page.count;
-		first = false;
-	}
-	return true;
+	return checkpoint_walk(c->run, "LEASE", SLICE(""), take_item, c);
 }
 
 /* What the stream has forgotten is nobody's, and must not count as a part of this server's. */

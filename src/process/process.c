@@ -14,6 +14,7 @@
 #define DELAY_EVERY_US  100000
 #define BEGIN_EVERY_US  30000000
 #define SHARDS_EVERY_US 1000000 /* lists the shards when one has ended, at most so often */
+#define SHARDS_LEAST_US 200000  /* the same elsewhere, where many end at about the same time */
 #define SWEEP_EVERY_US  (3600 * INT64_C(1000000))
 #define DELAY_MOST_MS   1000
 #define DELAY_SLOPE     50      /* milliseconds of lag for one of delay */
@@ -62,6 +63,19 @@ void station_problem(struct process *p, struct station *s, const char *what, str
 	ledger_problem(&s->ledger, detail, app_now_ms(p->app));
 }
 
+void station_replayed(struct process *p, struct station *s, struct slice replayed)
+{
+	uint64_t number = checkpoint_replay_number(replayed);
+
+	if (atomic_exchange(&s->replayed, number) == number)
+		return;
+	atomic_fetch_add(&s->epoch, 1);
+	pthread_mutex_lock(&p->lock);
+	p->endings++; /* shards that had ended are read again */
+	pthread_mutex_unlock(&p->lock);
+	process_wake(p);
+}
+
 static void add_backlog(const struct track *t, int64_t now, int64_t *lag_ms, uint64_t *waiting)
 {
 	int64_t oldest = atomic_load(&t->oldest_ms);
@@ -89,10 +103,9 @@ void station_backlog(struct process *p, struct station *s, int64_t *lag_ms, uint
 }
 
 /* The keeper asks for copies and for dependent items. */
-static bool asks_indexes(const struct design *d, const struct processor *x)
+static bool asks_indexes(const struct processor *x)
 {
-	return !x || late_reads_index(d, x->each_pattern) ||
-	       (x->effect == EFFECT_REMOVE_ALL && late_reads_index(d, x->target));
+	return !x || late_reads_index(x->rows_access) || late_reads_index(x->target_access);
 }
 
 static struct station *add_station(struct process *p, const struct processor *processor, struct slice name)
@@ -101,7 +114,7 @@ static struct station *add_station(struct process *p, const struct processor *pr
 
 	s->processor = processor;
 	s->name = name;
-	s->asks_indexes = p->database->is_remote && asks_indexes(p->design, processor);
+	s->asks_indexes = p->database->is_remote && asks_indexes(processor);
 	ledger_init(&s->ledger, p->design->name, name);
 	return s;
 }
@@ -197,8 +210,9 @@ bool process_is_idle(struct process *p)
 		for (size_t i = 0; i < reader_of(x)->track_count; i++) {
 			const struct track *t = &reader_of(x)->tracks[i];
 
-			if (!atomic_load(&x->ended) && !atomic_load(&t->station->paused) &&
-			    atomic_load(&t->latest) < latest)
+			if (!track_has_ended(t) && !atomic_load(&t->station->paused) &&
+			    (atomic_load(&t->latest) < latest ||
+			     atomic_load(&t->epoch) != atomic_load(&t->station->epoch)))
 				idle = false;
 		}
 	pthread_mutex_unlock(&p->lock);
@@ -214,20 +228,16 @@ static bool is_ours(void *ctx, struct slice shard)
 	return !p->leases || lease_is_mine(p->leases, shard, clock_monotonic_us());
 }
 
-static bool has_ended_elsewhere(void *ctx, struct run *r, struct slice shard)
-{
-	struct process *p = ctx;
-	bool ended = false;
-
-	return p->leases && checkpoint_has_ended(r, SLICE(""), shard, &ended) && ended;
-}
-
 static struct seat *begin_reader(void *ctx, struct run *run, const struct shard_list *list, const struct shard *s)
 {
 	struct process *p = ctx;
-	struct reader *r = reader_new(p, list->stream_arn, s->id);
+	struct shard known = *s;
+	struct reader *r;
 
 	(void)run;
+	if (!shard_list_find(list, s->parent))
+		known.parent = SLICE("");
+	r = reader_new(p, list->stream_arn, &known);
 	if (r && reader_start(r))
 		return &r->seat;
 	log_error("%.*s: not enough memory or threads for its processors", SLICE_ARG(p->design->name));
@@ -240,43 +250,103 @@ static void end_reader(struct seat *s)
 	reader_free(reader_of(s));
 }
 
+/* Returns whether it was there. */
+static bool leave(struct reader *r)
+{
+	atomic_store(&r->give_way, true);
+	return !atomic_exchange(&r->leave, true);
+}
+
 /* Leaves shards that other servers own now. */
 static void leave_shards(struct process *p)
 {
 	bool left = false;
 
+	for (struct seat *s = p->readers.first; s; s = s->next)
+		if (!is_ours(p, slice_str(s->shard)))
+			left = leave(reader_of(s)) || left;
+	if (left)
+		process_wake(p);
+}
+
+/* A replay goes back into shards that had ended. */
+static bool is_replayed(const struct reader *r)
+{
+	for (size_t i = 0; i < r->track_count; i++)
+		if (!track_has_ended(&r->tracks[i]))
+			return true;
+	return false;
+}
+
+/* Readers learn what has become of their shards and of the parents. */
+static void follow_list(struct process *p, const struct shard_list *list)
+{
+	bool any = false;
+
 	for (struct seat *s = p->readers.first; s; s = s->next) {
 		struct reader *r = reader_of(s);
 
-		if (atomic_load(&r->leave) || is_ours(p, slice_str(s->shard)))
+		if (atomic_load(&s->finished)) {
+			if (is_replayed(r))
+				atomic_store(&s->ended, false); /* H2: it is begun again */
 			continue;
-		atomic_store(&r->leave, true);
-		atomic_store(&r->give_way, true);
-		left = true;
+		}
+		if (!shard_list_find(list, slice_str(s->shard)) && leave(r)) {
+			any = true;
+			p->sweep_us = 0; /* R5 */
+		}
+		if (r->parent && !shard_list_find(list, slice_str(r->parent)))
+			any = !atomic_exchange(&r->parent_gone, true) || any;
 	}
-	if (left)
+	if (any)
 		process_wake(p);
+}
+
+static void sweep_station(struct process *p, struct run *r, const struct shard_list *list, struct station *s)
+{
+	struct checkpoint_swept swept;
+
+	if (!checkpoint_sweep(r, list, s->name, &swept))
+		log_debug("%.*s, %.*s: positions in old shards stay for now: %.*s", SLICE_ARG(p->design->name),
+			  SLICE_ARG(s->name), SLICE_ARG(r->problem.detail));
+	r->problem = (struct problem){ 0 };
+	if (swept.removed)
+		log_info("%.*s, %.*s: removed %zu positions in shards that are gone", SLICE_ARG(p->design->name),
+			 SLICE_ARG(s->name), swept.removed);
+	if (!swept.lost)
+		return;
+	atomic_fetch_add(&s->ledger.lost, swept.lost);
+	station_problem(p, s, "a shard is gone",
+			SLICE("the stream has forgotten changes after its position: some may have been missed"));
 }
 
 /* Once an hour; a failure waits for the next time. */
 static void sweep(struct process *p, struct run *r, const struct shard_list *list)
 {
-	struct slice *names = arena_array(r->arena, struct slice, p->station_count);
 	int64_t now = clock_monotonic_us();
-	size_t removed = 0;
 
 	if (now < p->sweep_us)
 		return;
 	p->sweep_us = now + SWEEP_EVERY_US;
 	for (size_t i = 0; i < p->station_count; i++)
-		names[i] = p->stations[i].name;
-	if (!checkpoint_sweep(r, list, names, p->station_count, &removed))
-		log_debug("%.*s: positions of old shards stay for now: %.*s", SLICE_ARG(p->design->name),
-			  SLICE_ARG(r->problem.detail));
-	r->problem = (struct problem){ 0 };
-	if (removed)
-		log_info("%.*s: removed %zu positions and ends of shards that are gone", SLICE_ARG(p->design->name),
-			 removed);
+		sweep_station(p, r, list, &p->stations[i]);
+}
+
+/* A reader runs before it is on the list. If a parent has ended in between, its children have not been told. */
+static void look_again(struct process *p)
+{
+	bool any = false;
+
+	for (struct seat *s = p->readers.first; s; s = s->next) {
+		struct reader *r = reader_of(s);
+
+		for (size_t i = 0; !r->is_known && i < r->track_count; i++)
+			atomic_store(&r->tracks[i].look, true);
+		any = any || !r->is_known;
+		r->is_known = true;
+	}
+	if (any)
+		process_wake(p);
 }
 
 static bool look_at_shards(struct process *p, struct run *r)
@@ -298,7 +368,9 @@ static bool look_at_shards(struct process *p, struct run *r)
 	}
 	if (!p->has_tracks)
 		return true;
+	follow_list(p, &list);
 	listed = seats_follow(&p->readers, r, &list);
+	look_again(p);
 	pthread_mutex_lock(&p->lock);
 	p->listed = listed && p->endings == endings; /* children of one that has ended since are not on this list */
 	pthread_mutex_unlock(&p->lock);
@@ -315,6 +387,7 @@ struct watch {
 	int64_t begin_us; /* when to try the start again */
 	uint64_t latest;
 	int64_t pause_us, delay_us, shards_us;
+	int64_t listed_us;           /* when the shards were last listed */
 	int64_t wake_us, senders_us; /* when readers, and senders, were last woken */
 	uint64_t endings;            /* of readers, when the shards were last listed */
 	bool complained;
@@ -335,6 +408,7 @@ static void follow_switch(void *ctx, struct slice name, const struct processor_s
 
 	if (!s || s->sender) /* a sender looks for itself */
 		return;
+	station_replayed(p, s, w->replayed);
 	pthread_mutex_lock(&p->lock);
 	/* An operator's word on this server since the table was read stands. */
 	changes = atomic_load(&s->told) == all->told[s - p->stations] && atomic_load(&s->paused) != w->paused;
@@ -345,7 +419,7 @@ static void follow_switch(void *ctx, struct slice name, const struct processor_s
 		process_wake(p);
 }
 
-static bool follow_switches(struct process *p, struct run *r)
+bool process_follow_switches(struct process *p, struct run *r)
 {
 	struct switches all = { .process = p, .told = arena_array(r->arena, unsigned, p->station_count) };
 
@@ -365,15 +439,18 @@ static void watch_shards(struct watch *w, int64_t now)
 	endings = p->endings;
 	pthread_mutex_unlock(&p->lock);
 	/* Children of a shard that has ended do not wait for a round of leases. */
-	if ((now < w->shards_us && endings == w->endings) || (!p->leases && !seats_want_list(&p->readers)))
+	if (endings == w->endings && (now < w->shards_us || (!p->leases && !seats_want_list(&p->readers))))
 		return;
+	if (p->leases && now < w->listed_us + SHARDS_LEAST_US)
+		return;
+	w->listed_us = now;
 	w->endings = endings;
 	w->shards_us = now + (p->leases                            ? LEASE_ROUND_MS * 1000
 			      : w->complained || !p->readers.first ? SHARDS_EVERY_US
 								   : 10 * SHARDS_EVERY_US);
 	ARENA_TRY(&p->arena, {
 		struct run r = process_run(p, p->backend, &p->arena);
-		bool ok = look_at_shards(p, &r) && (!p->leases || follow_switches(p, &r));
+		bool ok = look_at_shards(p, &r) && (!p->leases || process_follow_switches(p, &r));
 
 		if (!ok && !w->complained)
 			log_warn("%.*s: processors wait: %.*s", SLICE_ARG(p->design->name), SLICE_ARG(r.problem.detail));
@@ -510,11 +587,11 @@ struct process *process_new(const struct process_options *o)
 	p->design = app_design(o->app);
 	p->begin_every_us = BEGIN_EVERY_US;
 	p->readers = (struct seats){ .lock = &p->lock,
+				     .unordered = true, /* R4 */
 				     .ctx = p,
 				     .begin = begin_reader,
 				     .free = end_reader,
-				     .is_ours = is_ours,
-				     .has_ended_elsewhere = has_ended_elsewhere };
+				     .is_ours = is_ours };
 	arena_init(&p->arena);
 	arena_init(&p->memory);
 	pthread_mutex_init(&p->lock, NULL);
@@ -532,7 +609,7 @@ struct process *process_new(const struct process_options *o)
 /* Continues a replay that the last stop interrupted. Without a stream there is nothing to replay. */
 static bool go_on_replaying(struct process *p, struct run *r, struct station *s, int64_t from_ms)
 {
-	struct processor_switch w = { .paused = atomic_load(&s->paused) };
+	struct processor_switch w;
 
 	if (process_replay(p, r, s, from_ms))
 		return true;
@@ -540,6 +617,9 @@ static bool go_on_replaying(struct process *p, struct run *r, struct station *s,
 		return false;
 	station_problem(p, s, "a replay is given up", r->problem.detail);
 	r->problem = (struct problem){ 0 };
+	if (!checkpoint_switch(r, s->name, &w))
+		return false;
+	w.replay_from_ms = 0;
 	return checkpoint_set_switch(r, s->name, &w);
 }
 
@@ -555,6 +635,7 @@ static bool restore(struct process *p, struct run *r)
 			return false;
 		atomic_store(&s->paused, w.paused);
 		atomic_store(&s->ledger.parked, parked);
+		atomic_store(&s->replayed, checkpoint_replay_number(w.replayed));
 		if (w.replay_from_ms && !s->sender && !go_on_replaying(p, r, s, w.replay_from_ms))
 			return false;
 	}

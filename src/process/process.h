@@ -18,6 +18,11 @@
  *       without effect follow within a second.
  *   R2  Nothing is read while nothing is written.
  *   R3  A processor that lags, fails or takes long delays the others of its shard by a second at most at a time.
+ *   R4  A processor begins a shard when it is done with the parent, or the stream no longer lists the parent. It waits for
+ *       itself alone: each position says whether the shard has ended for its processor, so this holds also at another
+ *       server, after a restart, in a replay, and for a processor that was paused meanwhile or is new.
+ *   R5  Changes that the stream has forgotten before a processor came to them are reported: when it comes to the place, or,
+ *       if the shard is gone by then, by the server that sweeps the positions (checkpoint.h).
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef THORPE_PROCESS_PROCESS_H
 #define THORPE_PROCESS_PROCESS_H

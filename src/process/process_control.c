@@ -43,31 +43,36 @@ static bool take_keeper_back(struct run *r, const struct position *now)
 	return run_fail(r, PROBLEM_BUSY, "the keeper is too busy to go back; try again");
 }
 
-/* The switch is cleared after all shards: if the server stops in between, the next start repeats it. */
+/* The switch is cleared after all shards: if the server stops in between, the next start repeats it. Parents go back before
+ * their children, so that no track finds itself in a child and its parent done (R4). */
 bool process_replay(struct process *p, struct run *r, struct station *s, int64_t from_ms)
 {
-	struct processor_switch w = { .paused = atomic_load(&s->paused), .replay_from_ms = from_ms };
 	struct position now = { .processor = s->name };
+	struct processor_switch w;
 	struct shard_list list;
 
 	/* First: a replay that is refused (there is no stream) must not be repeated by the next start. */
-	if (!dyn_list_shards(r, &list) || !checkpoint_set_switch(r, s->name, &w))
+	if (!dyn_list_shards(r, &list) || !checkpoint_switch(r, s->name, &w))
+		return false;
+	w.replay_from_ms = from_ms;
+	if (!checkpoint_set_switch(r, s->name, &w))
 		return false;
 	if (s->sender) {
 		send_runner_wake(s->sender); /* it does the rest */
 		return true;
 	}
 	now.progress = checkpoint_since(r->arena, from_ms);
+	shards_order(&list, r->arena);
 	for (size_t i = 0; i < list.count; i++) {
 		now.shard = list.list[i].id;
 		if (!(s->processor ? checkpoint_force(r, &now) : take_keeper_back(r, &now)))
 			return false;
 	}
 	w.replay_from_ms = 0;
+	w.replayed = checkpoint_replayed(r);
 	if (!checkpoint_set_switch(r, s->name, &w))
 		return false;
-	atomic_fetch_add(&s->epoch, 1);
-	process_wake(p);
+	station_replayed(p, s, w.replayed);
 	return true;
 }
 

@@ -38,8 +38,9 @@ struct station {
 	struct send_runner *sender; /* NULL: it writes to the table, and has tracks */
 	bool asks_indexes;          /* its changes wait until indexes have caught up (app/db/late.h) */
 	atomic_bool paused;
-	atomic_uint told;  /* how often it was paused or resumed on this server */
-	atomic_uint epoch; /* rises when positions were changed from outside (a replay) */
+	atomic_uint told;          /* how often it was paused or resumed on this server */
+	atomic_uint epoch;         /* rises when positions were changed from outside (a replay) */
+	_Atomic uint64_t replayed; /* the last replay that is known: a hash (processor_switch) */
 	struct ledger ledger;
 };
 
@@ -59,8 +60,13 @@ struct page {
 struct track {
 	struct reader *reader;
 	struct station *station;
-	bool loaded, ended;
-	unsigned epoch;
+	bool loaded;
+	bool waits;        /* not loaded, because the processor is not done with the parent of the shard */
+	bool waits_paused; /* and it was paused when that was looked at */
+	atomic_bool look;  /* the processor is done with the parent, at this server */
+	bool over;         /* nothing follows `done` */
+	atomic_bool ended; /* and the stored position says so */
+	atomic_uint epoch;
 	struct spot done;   /* up to and with */
 	struct spot stored; /* in the table; lags `done` by SAVE_US at most */
 	char *progress;     /* in the table; NULL: none */
@@ -84,10 +90,20 @@ struct track {
 	_Atomic uint64_t latest;        /* the stream's number when this track was at its end; 0: it is not */
 };
 
+/* Whether it has ended, and no replay has begun since. Any thread. */
+static inline bool track_has_ended(const struct track *t)
+{
+	return atomic_load(&t->ended) && atomic_load(&t->epoch) == atomic_load(&t->station->epoch);
+}
+
 struct reader {
 	struct seat seat; /* first */
 	struct process *process;
 	struct tail tail;
+	char *parent;            /* of the shard, as long as the stream lists it (R4); NULL: it has none */
+	atomic_bool parent_gone; /* it does not any more */
+	bool is_known;           /* the watcher's: tracks of the parent find it */
+	bool was_closed;         /* the shard, when it was listed: so its children were listed with it */
 	pthread_t thread;
 	bool started;
 	atomic_bool leave;         /* another server owns the shard now */
@@ -131,7 +147,7 @@ struct process {
 	uint64_t turn;          /* there may be something to do */
 	struct seats readers;
 	bool listed;            /* each shard of ours has its reader, and none has ended since */
-	uint64_t endings;       /* readers that have ended */
+	uint64_t endings;       /* of tracks and readers, that ask for a new list */
 	_Atomic uint64_t looks; /* questions whether anything is new (process_wait.c) */
 	int64_t begin_every_us; /* between two tries to start */
 	int64_t sweep_us;       /* the watcher's: when it next removes positions of shards that are gone */
@@ -146,11 +162,15 @@ struct process {
 struct run process_run(struct process *p, struct backend *b, struct arena *a);
 /* There may be something to do. */
 void process_wake(struct process *p);
+/* Learns of pauses and replays at other servers. Any thread; the watcher does so with each round. */
+bool process_follow_switches(struct process *p, struct run *r) MUST_CHECK;
 struct station *process_station(struct process *p, struct slice name);
 /* How long a write should wait; for the watcher. */
 int64_t process_find_delay_ms(struct process *p);
 /* Logs a problem and keeps it in the ledger. */
 void station_problem(struct process *p, struct station *s, const char *what, struct slice detail);
+/* The processor is replayed: its positions have been moved back. */
+void station_replayed(struct process *p, struct station *s, struct slice replayed);
 /* How far behind: the age of the oldest change not done, and how many are known to wait. */
 void station_backlog(struct process *p, struct station *s, int64_t *lag_ms, uint64_t *waiting);
 
@@ -180,9 +200,14 @@ void fleet_add_backlog(const struct fleet *f, struct slice processor, int64_t no
 void fleet_put(const struct fleet *f, int64_t now_ms, struct buf *b);
 
 /* ---- process_reader.c ---- */
-struct reader *reader_new(struct process *p, struct slice stream, struct slice shard); /* NULL: memory */
+struct reader *reader_new(struct process *p, struct slice stream, const struct shard *shard); /* NULL: memory */
 bool reader_start(struct reader *r) MUST_CHECK;
 void reader_free(struct reader *r); /* joins */
+/* The shard has ended for a station (NULL: for all, or its thread has): tells those that wait for it (R4). `wants_list`: the
+ * shards are to be listed again. */
+void reader_ended(struct reader *r, const struct station *s, bool wants_list);
+/* Whether this server reads the shard. */
+bool reader_is_here(struct process *p, const char *shard);
 
 /* ---- process_page.c ---- */
 /* FOUND: the change after the track's position is at *index of *page. */
@@ -201,7 +226,7 @@ void track_save_passed(struct track *t, struct run *r);
 /* The position will be read again. */
 void track_forget(struct track *t);
 /* The change is done, and the stored position says so. */
-void track_moved(struct track *t, struct slice sequence);
+void track_moved(struct track *t, const struct change *c);
 
 /* ---- process_retry.c ---- */
 /* A change has failed: schedules the next try, or parks it. */

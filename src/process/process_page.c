@@ -65,6 +65,12 @@ void pages_release(struct reader *r)
 
 /* ---- reading ---- */
 
+/* Whether the processor has been here: one that is new has missed nothing. */
+static bool has_been_here(const struct track *t)
+{
+	return t->is_stored || !spot_is_empty(&t->done);
+}
+
 /* The stream has forgotten what follows the position. A track that was at the end of the shard within the time that the
  * stream keeps has missed nothing. */
 static void note_trimmed(struct track *t)
@@ -73,11 +79,18 @@ static void note_trimmed(struct track *t)
 	int64_t now = app_now_ms(p->app), was = t->current_ms;
 
 	t->current_ms = now; /* reported once */
-	if (!tail_has_missed(&t->done, was, now))
+	if (!has_been_here(t) || !tail_has_missed(was, now))
 		return;
 	atomic_fetch_add(&t->station->ledger.lost, 1);
 	station_problem(p, t->station, "continues at the oldest change there is",
 			SLICE("the stream has forgotten changes after its position: some may have been missed"));
+}
+
+/* A track that begins at the oldest record of its shard is not told that there was an older one. */
+static bool begins_late(const struct track *t)
+{
+	return spot_is_empty(&t->done) && !t->replay_ms && t->is_stored &&
+	       tail_has_missed(t->current_ms, app_now_ms(t->reader->process->app));
 }
 
 /* Reads what follows the track's position, continuing from the last page if there is one. */
@@ -100,7 +113,7 @@ static enum tail_found read_new(struct track *t, struct page *last, const struct
 	}, {
 		tail_failed(&r->tail, "the stream cannot be read", SLICE("out of memory"));
 	});
-	if (read.trimmed)
+	if (read.trimmed || (found != TAIL_LATER && found != TAIL_GONE && begins_late(t)))
 		note_trimmed(t);
 	if (found != TAIL_FOUND && last) /* keeps when the end was last seen */
 		last->behind = p->behind;

@@ -28,7 +28,7 @@ static int64_t next_us(const struct reader *r, int64_t now)
 	int64_t next = tracks_due_us(r);
 
 	for (size_t i = 0; i < r->track_count; i++)
-		if (!r->tracks[i].ended && r->tracks[i].next_us > now && r->tracks[i].next_us < next)
+		if (!track_has_ended(&r->tracks[i]) && r->tracks[i].next_us > now && r->tracks[i].next_us < next)
 			next = r->tracks[i].next_us;
 	return next < now + SLEEP_MOST_US ? next : now + SLEEP_MOST_US;
 }
@@ -47,7 +47,7 @@ static void sleep_until(struct process *p, uint64_t turn, int64_t us)
 static bool is_over(const struct reader *r)
 {
 	for (size_t i = 0; i < r->track_count; i++)
-		if (!r->tracks[i].ended)
+		if (!track_has_ended(&r->tracks[i]))
 			return r->tail.gone;
 	return true;
 }
@@ -69,27 +69,54 @@ static void be_nice(void)
 #endif
 }
 
-/* Another server may own the children of this shard. */
-static bool tell_end(struct reader *r)
+/* With the lock. Returns whether there are any. */
+static bool tell_children(struct process *p, const char *parent, const struct station *s)
 {
-	volatile bool told = !r->process->leases;
+	bool any = false;
 
-	if (told)
-		return true;
-	ARENA_TRY(&r->arena, {
-		struct run run = process_run(r->process, r->backend, &r->arena);
+	for (struct seat *x = p->readers.first; x; x = x->next) {
+		struct reader *r = reader_of(x);
 
-		told = checkpoint_end(&run, SLICE(""), slice_str(r->tail.shard));
-	}, {});
-	arena_clear(&r->arena);
-	return told;
+		for (size_t i = 0; r->parent && !strcmp(r->parent, parent) && i < r->track_count; i++)
+			if (r->tracks[i].station == s) {
+				atomic_store(&r->tracks[i].look, true);
+				any = true;
+			}
+	}
+	return any;
+}
+
+void reader_ended(struct reader *r, const struct station *s, bool wants_list)
+{
+	struct process *p = r->process;
+
+	pthread_mutex_lock(&p->lock);
+	if (tell_children(p, r->tail.shard, s)) {
+		p->turn++;
+		pthread_cond_broadcast(&p->changed);
+	}
+	if (wants_list) {
+		p->listed = false;
+		p->endings++;
+	}
+	pthread_mutex_unlock(&p->lock);
+}
+
+bool reader_is_here(struct process *p, const char *shard)
+{
+	bool found = false;
+
+	pthread_mutex_lock(&p->lock);
+	for (struct seat *s = p->readers.first; s && !found; s = s->next)
+		found = !strcmp(s->shard, shard) && !atomic_load(&reader_of(s)->leave);
+	pthread_mutex_unlock(&p->lock);
+	return found;
 }
 
 static void *run(void *arg)
 {
 	struct reader *r = arg;
 	struct process *p = r->process;
-	bool ended;
 
 	be_nice();
 	while (!atomic_load(&p->stopping) && !atomic_load(&r->leave)) {
@@ -104,13 +131,9 @@ static void *run(void *arg)
 		sleep_until(p, turn, next_us(r, clock_monotonic_us()));
 	}
 	tracks_save(r, true);
-	ended = !r->tail.gone && !atomic_load(&p->stopping) && !atomic_load(&r->leave) && tell_end(r);
-	pthread_mutex_lock(&p->lock);
-	p->listed = false; /* the shard may have children */
-	p->endings++;
-	atomic_store(&r->seat.ended, ended);
+	atomic_store(&r->seat.ended, !r->tail.gone && is_over(r));
 	atomic_store(&r->seat.finished, true);
-	pthread_mutex_unlock(&p->lock);
+	reader_ended(r, NULL, !atomic_load(&r->seat.ended));
 	return NULL;
 }
 
@@ -125,7 +148,7 @@ static size_t count_tracks(const struct process *p)
 	return n;
 }
 
-struct reader *reader_new(struct process *p, struct slice stream, struct slice shard)
+struct reader *reader_new(struct process *p, struct slice stream, const struct shard *shard)
 {
 	struct reader *r = mem_zalloc(sizeof(*r));
 	size_t n = count_tracks(p);
@@ -139,7 +162,10 @@ struct reader *reader_new(struct process *p, struct slice stream, struct slice s
 	arena_init(&r->arena);
 	for (size_t i = 0; i < PAGES; i++)
 		arena_init(&r->pages[i].arena);
-	if (!tail_init(&r->tail, p->database, stream, shard) || !r->tracks || !r->backend) {
+	r->was_closed = shard->closed;
+	r->parent = shard->parent.n ? mem_strndup(shard->parent.p, shard->parent.n) : NULL;
+	if (!tail_init(&r->tail, p->database, stream, shard->id) || !r->tracks || !r->backend ||
+	    (shard->parent.n && !r->parent)) {
 		reader_free(r);
 		return NULL;
 	}
@@ -170,6 +196,7 @@ void reader_free(struct reader *r)
 	arena_release(&r->arena);
 	backend_free(r->backend);
 	mem_free(r->tracks);
+	mem_free(r->parent);
 	tail_release(&r->tail);
 	mem_free(r);
 }

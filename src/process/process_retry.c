@@ -50,6 +50,7 @@ static bool park(struct track *t, struct run *r, const struct change *c, struct 
 	now = was;
 	now.sequence = c->sequence;
 	now.progress = SLICE("");
+	now.time_ms = c->created_ms;
 	if (!checkpoint_since_ms(was.progress))
 		p.progress = was.progress;
 	writes[0] = *checkpoint_park(r, &p);
@@ -101,6 +102,6 @@ void track_failed(struct track *t, struct run *r, const struct change *c)
 		return;
 	}
 	atomic_fetch_add(&s->ledger.parked, 1);
-	track_moved(t, c->sequence);
+	track_moved(t, c);
 	atomic_store(&t->is_retrying, true); /* until the next change is done */
 }

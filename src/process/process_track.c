@@ -11,6 +11,8 @@
 #include "process/process_internal.h"
 
 #define KEEPER_MOST      250   /* changes it looks at together */
+#define PARENT_MS        1500  /* between looks whether the processor is done with the parent of the shard; */
+#define PARENT_SELDOM_MS 30000 /* while it is paused, or the parent is read by this server */
 #define CLOCKS_DIFFER_MS 10000 /* a change from the future: its time says nothing */
 
 static struct run begin(struct track *t)
@@ -43,8 +45,9 @@ static void end_counting(struct track *t)
 
 void track_forget(struct track *t)
 {
-	t->loaded = false;
+	t->loaded = t->waits = t->over = false;
 	t->dirty_us = 0;
+	atomic_store(&t->ended, false);
 	atomic_store(&t->latest, 0);
 }
 
@@ -65,15 +68,24 @@ static void drop_progress(struct track *t)
 	t->progress = NULL;
 }
 
-void track_moved(struct track *t, struct slice sequence)
+/* What follows the change is younger. */
+static void is_current(struct track *t, const struct change *c)
 {
-	spot_set(&t->done, sequence);
-	spot_set(&t->stored, sequence);
+	if (c->created_ms)
+		t->current_ms = c->created_ms;
+}
+
+void track_moved(struct track *t, const struct change *c)
+{
+	spot_set(&t->done, c->sequence);
+	spot_set(&t->stored, c->sequence);
+	is_current(t, c);
+	t->confirmed_ms = t->current_ms;
 	t->is_stored = true;
 	t->dirty_us = 0;
 	t->replay_ms = 0;
 	drop_progress(t);
-	track_went_past(t, sequence);
+	track_went_past(t, c->sequence);
 }
 
 /* Whether the stored progress is inside a later change: it must be kept until that is reached. */
@@ -90,6 +102,7 @@ static void pass(struct track *t, const struct change *c)
 	int64_t now = clock_monotonic_us();
 
 	spot_set(&t->done, c->sequence);
+	is_current(t, c);
 	track_went_past(t, c->sequence);
 	atomic_store_explicit(&t->worked_us, now, memory_order_relaxed);
 	if (!t->dirty_us && !is_begun_after(t, c->sequence))
@@ -111,8 +124,9 @@ static bool take(struct track *t, const struct position *at, int64_t now_ms)
 	spot_set(&t->done, at->sequence);
 	spot_set(&t->stored, at->sequence);
 	t->is_stored = at->stored;
-	t->dirty_us = 0;
-	t->current_ms = t->confirmed_ms = at->time_ms;
+	t->current_ms = t->confirmed_ms = at->stored ? at->time_ms : now_ms;
+	/* A position from the beginning on, so that it is seen when the stream forgets what follows (R5). */
+	t->dirty_us = at->stored || !(t->reader->parent || t->reader->process->leases) ? 0 : clock_monotonic_us();
 	if (!atomic_load(&t->since_ms) || t->replay_ms)
 		atomic_store(&t->since_ms, now_ms);
 	t->loaded = true;
@@ -132,20 +146,82 @@ static bool load_seen(struct track *t, struct run *r)
 	return true;
 }
 
+/* R4. False: not yet, or run->problem. */
+static bool may_begin(struct track *t, struct run *r)
+{
+	struct reader *rd = t->reader;
+	bool ended = false;
+
+	return !rd->parent || atomic_load(&rd->parent_gone) ||
+	       (checkpoint_has_ended(r, t->station->name, slice_str(rd->parent), &ended) && ended);
+}
+
+static void wait_for_parent(struct track *t)
+{
+	bool paused = atomic_load(&t->station->paused), is_here = reader_is_here(t->reader->process, t->reader->parent);
+
+	t->waits = true;
+	t->waits_paused = paused;
+	/* At this server the parent's track says when it has ended. */
+	t->next_us = clock_monotonic_us() + (paused || is_here ? PARENT_SELDOM_MS : PARENT_MS) * INT64_C(1000);
+}
+
+/* Whether a track that waits for the parent may look again before its time. */
+static bool is_to_look(const struct track *t)
+{
+	return t->waits && (atomic_load(&t->look) || atomic_load(&t->reader->parent_gone) ||
+			    (t->waits_paused && !atomic_load(&t->station->paused)));
+}
+
+/* All of the shard is done; the stored position says so. */
+static void set_ended(struct track *t)
+{
+	t->over = true;
+	atomic_store(&t->oldest_ms, 0);
+	atomic_store(&t->waiting, 0);
+	atomic_store(&t->ended, true);
+	reader_ended(t->reader, t->station, !t->reader->was_closed);
+}
+
+/* The position first: one that was moved back by a replay has its parent's moved back before. False: run->problem. */
+static bool load_position(struct track *t, struct run *r, struct position *at, bool *waits)
+{
+	*waits = false;
+	if (t->waits && !may_begin(t, r)) {
+		*waits = !r->problem.detail.n;
+		return *waits;
+	}
+	if (!checkpoint_load(r, t->station->name, slice_str(t->reader->tail.shard), at))
+		return false;
+	if (!at->ended && !may_begin(t, r)) {
+		*waits = !r->problem.detail.n;
+		return *waits;
+	}
+	return load_seen(t, r) && take(t, at, r->now_ms);
+}
+
 static bool load(struct track *t)
 {
 	struct run r = begin(t);
 	struct position at;
 	unsigned epoch = atomic_load(&t->station->epoch);
+	bool waits, ok;
 
-	if (!checkpoint_load(&r, t->station->name, slice_str(t->reader->tail.shard), &at) || !load_seen(t, &r) ||
-	    !take(t, &at, r.now_ms)) {
+	atomic_store(&t->look, false); /* before it looks */
+	ok = load_position(t, &r, &at, &waits);
+	atomic_store(&t->epoch, epoch);
+	if (t->waits)
+		t->next_us = 0;
+	t->waits = false;
+	if (waits) {
+		wait_for_parent(t);
+	} else if (!ok) {
 		tail_failed(&t->reader->tail, "a position cannot be read", r.problem.detail);
 		t->next_us = t->reader->tail.next_us;
-		return false;
+	} else if (at.ended) {
+		set_ended(t);
 	}
-	t->epoch = epoch;
-	return true;
+	return ok && !waits;
 }
 
 /* ---- saving ---- */
@@ -157,7 +233,7 @@ static bool is_to_be_confirmed(const struct track *t)
 
 static bool is_due(const struct track *t, int64_t now_us, bool all)
 {
-	if (!t->loaded)
+	if (!t->loaded || atomic_load(&t->ended))
 		return false;
 	if (t->dirty_us)
 		return all || now_us - t->dirty_us >= SAVE_US;
@@ -179,19 +255,23 @@ static struct position position_now(const struct track *t)
 	struct position now = track_position(t);
 
 	now.sequence = spot_sequence(&t->done);
+	now.ended = t->over;
+	now.time_ms = t->current_ms;
 	if (!t->replay_ms && t->dirty_us)
 		now.progress = SLICE("");
 	return now;
 }
 
-static void saved(struct track *t, int64_t now_ms)
+static void saved(struct track *t)
 {
 	t->stored = t->done;
 	if (!t->replay_ms && t->dirty_us)
 		drop_progress(t);
 	t->is_stored = true;
 	t->dirty_us = 0;
-	t->confirmed_ms = now_ms;
+	t->confirmed_ms = t->current_ms;
+	if (t->over)
+		set_ended(t);
 }
 
 /* All in one transaction; positions that another server has moved are read again. */
@@ -208,7 +288,7 @@ static void save(struct reader *r, struct run *run, struct track **list, size_t 
 	switch (dyn_write(run, writes, n, SLICE(""), refusals)) {
 	case DYN_DONE:
 		for (size_t i = 0; i < n; i++)
-			saved(list[i], run->now_ms);
+			saved(list[i]);
 		return;
 	case DYN_REFUSED:
 		for (size_t i = 0; i < n; i++)
@@ -234,7 +314,7 @@ void track_save_passed(struct track *t, struct run *r)
 	was = track_position(t);
 	now = position_now(t);
 	if (dyn_write(r, checkpoint_move(r, &was, &now), 1, SLICE(""), &refusal) == DYN_DONE)
-		saved(t, r->now_ms);
+		saved(t);
 }
 
 bool tracks_save(struct reader *r, bool all)
@@ -347,7 +427,7 @@ static bool one_change(struct track *t, const struct change *c)
 		return true;
 	case EFFECT_DONE:
 		end_counting(t);
-		track_moved(t, c->sequence);
+		track_moved(t, c);
 		atomic_fetch_add_explicit(&t->station->ledger.done, 1, memory_order_relaxed);
 		return true;
 	case EFFECT_LOST: track_forget(t); return false;
@@ -411,7 +491,7 @@ static bool take_traces(struct track *t, struct run *r, const struct change *c)
 		return false;
 	}
 	if (wrote)
-		track_moved(t, c->sequence);
+		track_moved(t, c);
 	return true;
 }
 
@@ -454,9 +534,17 @@ static void turn(struct track *t, const struct page *page, size_t i)
 		keeper_turn(t, page, i);
 }
 
-static void at_end(struct track *t)
+static void at_end(struct track *t, bool over)
 {
 	t->current_ms = app_now_ms(t->reader->process->app);
+	/* Changes from now on are younger than what a replay asks for. */
+	if (t->replay_ms && (over || t->replay_ms / 1000 < t->current_ms / 1000)) {
+		t->replay_ms = 0;
+		t->dirty_us = clock_monotonic_us();
+	}
+	if (over && !t->over)
+		t->dirty_us = clock_monotonic_us() - SAVE_US; /* at once: others may wait for it */
+	t->over = over;
 	atomic_store(&t->oldest_ms, 0);
 	atomic_store(&t->waiting, 0);
 }
@@ -480,12 +568,13 @@ static bool step(struct track *t)
 		track_forget(t);
 	if (!t->loaded && !load(t))
 		return false;
+	if (t->over)
+		return false;
 	if (atomic_load(&t->station->paused) && atomic_load(&t->oldest_ms))
 		return pause_step(t, NULL, 0, TAIL_LATER);
 	found = page_find(t, &page, &i);
 	if (found == TAIL_END || found == TAIL_ENDED)
-		at_end(t);
-	t->ended = found == TAIL_ENDED;
+		at_end(t, found == TAIL_ENDED);
 	if (atomic_load(&t->station->paused))
 		return pause_step(t, page, i, found);
 	if (found != TAIL_FOUND)
@@ -501,7 +590,7 @@ bool track_step(struct track *t)
 	struct reader *r = t->reader;
 	volatile bool worked = false;
 
-	if (t->ended || clock_monotonic_us() < t->next_us)
+	if (track_has_ended(t) || (clock_monotonic_us() < t->next_us && !is_to_look(t)))
 		return false;
 	ARENA_TRY(&r->arena, { worked = step(t); }, {
 		track_forget(t);

@@ -19,17 +19,6 @@ static void wait_us(int64_t us)
 	nanosleep(&t, NULL);
 }
 
-static bool has_reader(struct process *p, struct slice shard)
-{
-	bool found = false;
-
-	pthread_mutex_lock(&p->lock);
-	for (struct seat *s = p->readers.first; s && !found; s = s->next)
-		found = slice_is(shard, s->shard) && !atomic_load(&reader_of(s)->leave);
-	pthread_mutex_unlock(&p->lock);
-	return found;
-}
-
 /* Whether nothing follows the position. */
 static bool is_at_end(struct run *r, struct slice stream, const struct position *at, bool *out)
 {
@@ -49,28 +38,61 @@ static bool is_at_end(struct run *r, struct slice stream, const struct position 
 	return true;
 }
 
+/* The positions of a processor. */
+struct known {
+	struct run *run;
+	struct position *list;
+	size_t count;
+};
+
+static bool add_known(void *ctx, const struct position *at)
+{
+	struct known *k = ctx;
+
+	k->list = arena_grow(k->run->arena, k->list, k->count * sizeof(*at), (k->count + 1) * sizeof(*at));
+	k->list[k->count++] = *at;
+	return true;
+}
+
+static struct position known_at(const struct known *k, struct slice shard)
+{
+	for (size_t i = 0; i < k->count; i++)
+		if (slice_equal(k->list[i].shard, shard))
+			return k->list[i];
+	return (struct position){ .shard = shard };
+}
+
 /* Whether all processors have reached the end of a shard that this server does not read. Equal positions are asked for
- * once. */
-static bool is_through(struct process *p, struct run *r, struct slice stream, struct slice shard, bool *out)
+ * once. `all`: of each station; without positions of those that are not waited for. */
+static bool is_through(struct process *p, struct run *r, struct slice stream, struct slice shard,
+		       const struct known *all, bool *out)
 {
 	struct slice asked = SLICE("-");
 
-	if (!checkpoint_has_ended(r, SLICE(""), shard, out) || *out)
-		return *out;
 	*out = true;
 	for (size_t i = 0; i < p->station_count && *out; i++) {
-		const struct station *s = &p->stations[i];
-		struct position at;
+		struct position at = known_at(&all[i], shard);
 
-		if (s->sender || atomic_load(&s->paused))
-			continue;
-		if (!checkpoint_load(r, s->name, shard, &at))
-			return false;
-		if (slice_equal(at.sequence, asked) && !at.progress.n)
+		if (!all[i].run || at.ended || (slice_equal(at.sequence, asked) && !at.progress.n))
 			continue;
 		asked = at.sequence;
 		*out = false;
-		if (!at.progress.n && !is_at_end(r, stream, &at, out))
+		/* What a replay passes over is no work, but what it has not reached yet may be. */
+		if ((!at.progress.n || checkpoint_since_ms(at.progress)) && !is_at_end(r, stream, &at, out))
+			return false;
+	}
+	return true;
+}
+
+static bool read_known(struct process *p, struct run *r, struct known *all)
+{
+	for (size_t i = 0; i < p->station_count; i++) {
+		const struct station *s = &p->stations[i];
+
+		if (s->sender || atomic_load(&s->paused))
+			continue;
+		all[i].run = r;
+		if (!checkpoint_positions(r, s->name, add_known, &all[i]))
 			return false;
 	}
 	return true;
@@ -79,17 +101,18 @@ static bool is_through(struct process *p, struct run *r, struct slice stream, st
 /* False: they are not, or it is unknown. */
 static bool others_are_through(struct process *p, struct run *r)
 {
+	struct known *all = arena_array(r->arena, struct known, p->station_count);
 	struct shard_list list;
 
 	if (!p->leases || !p->has_tracks)
 		return true;
-	if (!dyn_list_shards(r, &list))
+	if (!dyn_list_shards(r, &list) || !read_known(p, r, all))
 		return false;
 	for (size_t i = 0; i < list.count; i++) {
 		bool through;
 
-		if (!has_reader(p, list.list[i].id) &&
-		    !(is_through(p, r, list.stream_arn, list.list[i].id, &through) && through))
+		if (!reader_is_here(p, arena_cstr(r->arena, list.list[i].id)) &&
+		    !(is_through(p, r, list.stream_arn, list.list[i].id, all, &through) && through))
 			return false;
 	}
 	return true;
@@ -99,12 +122,13 @@ bool process_wait_idle(struct process *p, struct run *r, int64_t wait_ms)
 {
 	int64_t until = clock_monotonic_us() + wait_ms * 1000;
 	struct run *b = branch_new(r);
-	bool idle = false;
+	bool idle = false, is_told = !p->leases;
 
 	/* Writes of other servers are unknown until readers look. */
 	atomic_fetch_add(&p->looks, 1);
 	while (!atomic_load(&p->stopping)) {
-		idle = process_is_idle(p) && others_are_through(p, b);
+		is_told = is_told || process_follow_switches(p, b);
+		idle = is_told && process_is_idle(p) && others_are_through(p, b);
 		/* Other servers may have written again, or handed a shard on, meanwhile. */
 		idle = idle && process_is_idle(p) && (!p->database->is_remote || app_deletions_settled(p->app));
 		branch_clear(b, r);

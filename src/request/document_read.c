@@ -178,11 +178,14 @@ static bool read_page(struct arena *a, const struct request_query *q, const stru
 
 /* ---- GetRecords ---- */
 
+/* What DynamoDB Local (3.3) calls the removal of an expired item; it names no one who removed it. */
+#define LOCAL_EXPIRED "UNKNOWN_TO_SDK_VERSION"
+
 static enum stream_event event_of(struct slice name)
 {
 	if (slice_is(name, "INSERT"))
 		return EVENT_INSERT;
-	return slice_is(name, "REMOVE") ? EVENT_REMOVE : EVENT_MODIFY;
+	return slice_is(name, "REMOVE") || slice_is(name, LOCAL_EXPIRED) ? EVENT_REMOVE : EVENT_MODIFY;
 }
 
 static int64_t time_of(const struct json *seconds)
@@ -248,7 +251,8 @@ static bool read_record(struct arena *a, const struct json *in, struct reply_rec
 	*out = (struct reply_record){
 		.sequence = text_in(d, "SequenceNumber"),
 		.event = event_of(text_in(in, "eventName")),
-		.by_ttl = slice_is(text_in(json_get(in, "userIdentity"), "PrincipalId"), "dynamodb.amazonaws.com"),
+		.by_ttl = slice_is(text_in(json_get(in, "userIdentity"), "PrincipalId"), "dynamodb.amazonaws.com") ||
+			  slice_is(text_in(in, "eventName"), LOCAL_EXPIRED),
 		.created_ms = time_of(json_get(d, "ApproximateCreationDateTime")),
 	};
 	return out->sequence.n && read_item(a, json_get(d, "Keys"), &out->keys) &&

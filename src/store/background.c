@@ -15,13 +15,13 @@
  *
  * So these threads request long turns, which makes Linux run threads with shorter turns first, at once; and they
  * request a smaller share of busy processors. The share must not be too small: SCHED_IDLE does even more for the
- * slowest hundredth, but with two other computing programs no write was answered for 15 s, because all waited for a
- * flush. With a tenth of it nothing was lost there. */
+ * slowest hundredth, but with two other busy programs no write was answered for 15 s, because all waited for a flush.
+ * With a tenth of a share that delay disappeared. */
 #define TURN_NS 100000000 /* the longest that Linux knows (since 6.12; before, it has no effect) */
 #define NICER   10        /* than the rest of the process */
 #define NICEST  19
 
-/* As sched_setattr(2) has it, which the C library does not. */
+/* For sched_setattr(2), which the C library does not declare. */
 struct scheduling {
 	uint32_t size, policy;
 	uint64_t flags;
@@ -34,14 +34,14 @@ static void stand_back(void)
 {
 	struct scheduling modest = { .size = sizeof(modest), .policy = SCHED_OTHER, .runtime = TURN_NS };
 
-	/* A process started in another class was put there on purpose. */
+	/* If the process was started in another class, leaves it there. */
 	if (sched_getscheduler(0) != SCHED_OTHER)
 		return;
 	modest.nice = getpriority(PRIO_PROCESS, 0) + NICER;
 	if (modest.nice > NICEST)
 		modest.nice = NICEST;
 	if (syscall(SYS_sched_setattr, 0, &modest, 0) != 0)
-		log_debug("store: flushes and compactions run like everything else: %m");
+		log_debug("store: flushes and compactions run with normal priority: %m");
 }
 
 /* A thread inherits its creator's scheduling, and RocksDB's C API cannot set it. */

@@ -8,15 +8,15 @@
 #include "base/log.h"
 #include "store/room.h"
 
-/* A flush that failed for lack of room is tried again by RocksDB when 32 MB are free. */
+/* RocksDB retries a flush that failed for lack of room when 32 MB are free. */
 #define MOST      (48 * ROOM_MB)
 #define LEAST     (4 * ROOM_MB)
 #define DATA_PART 4                    /* a small database has a small ballast */
-#define DISK_PART 16                   /* and so has a small disk */
-#define LEFT      ((uint64_t)64 << 10) /* free, when all else is kept for opening */
+#define DISK_PART 16                   /* so does a small disk */
+#define LEFT      ((uint64_t)64 << 10) /* left free if everything else is kept for opening */
 #define ZEROS     ((size_t)64 << 10)
 
-/* What opening writes grows with the list of files: a few hundred bytes for each 64 MB. */
+/* The bytes that opening writes grow with the list of files: a few hundred for each 64 MB. */
 static uint64_t for_opening(uint64_t data)
 {
 	return BALLAST_TO_OPEN + (data >> 17);
@@ -34,7 +34,7 @@ static uint64_t size_of(int fd)
 	return fstat(fd, &st) == 0 && S_ISREG(st.st_mode) ? (uint64_t)st.st_size : 0;
 }
 
-/* Gives up to `bytes` back and keeps `keep`. */
+/* Frees up to `bytes`, but keeps `keep`. */
 static void shrink(struct store *s, uint64_t bytes, uint64_t keep)
 {
 	int fd = open_ballast(s, 0);
@@ -71,7 +71,7 @@ void ballast_give(struct store *s, uint64_t bytes)
 	pthread_mutex_unlock(&s->ballast_lock);
 }
 
-/* Where the file system cannot set room aside, zeros are written. */
+/* Writes zeros if the file system cannot reserve room. */
 static bool fill(int fd, uint64_t from, uint64_t to)
 {
 	char *zeros = mem_zalloc(ZEROS);
@@ -89,7 +89,7 @@ static void extend(int fd, uint64_t from, uint64_t to)
 		return;
 	if ((errno == EOPNOTSUPP || errno == ENOSYS) && fill(fd, from, to))
 		return;
-	/* Half of it would be there. */
+	/* Undoes a partial write. */
 	if (ftruncate(fd, (off_t)from) < 0)
 		log_debug("store: " BALLAST_NAME ": %m");
 }
@@ -104,13 +104,14 @@ static uint64_t ideal(uint64_t data, const struct room *r)
 	return want > for_opening(data) ? want : for_opening(data);
 }
 
-/* What it may be now: what it should be, but only of what is free beyond the reserve; for opening, of all that is free. */
+/* The size it may have now: its target, limited by the room beyond the reserve; the part for opening may use all free
+ * room. */
 static uint64_t wanted(struct store *s, uint64_t size, const struct room *r)
 {
 	uint64_t data = room_data(s), open = for_opening(data), want = ideal(data, r), above;
 
 	if (size > 2 * want)
-		return want; /* much was deleted */
+		return want; /* the database has shrunk */
 	above = r->reserve + room_unflushed(s) + room_compacting(s);
 	above = r->free > above ? r->free - above : 0;
 	if (want > size + above)

@@ -3,9 +3,8 @@
 #include "base/machine.h"
 #include "store/internal.h"
 
-/* It fills with use; an idle process has touched next to none of it. An eighth of the memory leaves
- * most of it to the system, which keeps the files' (compressed) pages; finding a block unpacked here is
- * half of the work of finding it there. */
+/* It fills with use; an idle process uses almost none of it. An eighth of the memory leaves most to the system, which
+ * caches the files' compressed pages; a hit here costs half of a hit there. */
 #define CACHE_PART  8
 #define CACHE_LEAST ((uint64_t)32 << 20)
 

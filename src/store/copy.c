@@ -110,7 +110,7 @@ static bool copy_one(const char *from, const char *to, const char *name, enum co
 
 bool copy_dir(const char *from, const char *to, enum copy_tables tables, bool with_journal, struct reason *r)
 {
-	char *whole = realpath(from, NULL); /* symbolic links must not depend on the working directory */
+	char *whole = realpath(from, NULL); /* symbolic links must be absolute */
 	DIR *d = whole ? opendir(whole) : NULL;
 	struct dirent *entry;
 	bool ok = true;

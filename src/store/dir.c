@@ -19,14 +19,14 @@ static bool fail(struct reason *r, const char *what, const char *path)
 	return false;
 }
 
-/* A directory is on disk once the one that names it is. */
+/* A directory is on disk once its parent is synced. */
 static bool sync_dir(const char *path, struct reason *r)
 {
 	int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	bool ok;
 
 	if (fd < 0)
-		/* A parent that we may enter but not list: not synced, and no error. */
+		/* A parent that we may enter but not read cannot be synced; that is no error. */
 		return errno == EACCES ? true : fail(r, "cannot open", path);
 	ok = fsync(fd) == 0 || errno == EINVAL || fail(r, "cannot sync", path);
 	close(fd);
@@ -55,11 +55,11 @@ static bool make_dir(char *path, bool is_last, struct reason *r)
 		if (!ok)
 			return false;
 	}
-	/* The directory itself is for its owner alone: there are password hashes in it. */
+	/* Only the owner may read the directory: it holds password hashes. */
 	if (mkdir(path, is_last ? 0700 : 0777) < 0) {
 		int code = errno;
 
-		/* Another process may have made it in between. */
+		/* Another process may have made it meanwhile. */
 		if (!is_dir(path)) {
 			errno = code == EEXIST ? ENOTDIR : code;
 			return fail(r, "cannot make the directory", path);
@@ -88,7 +88,7 @@ bool store_make_dir(const char *dir, struct reason *r)
 	return ok;
 }
 
-/* In memory there are no files to measure: what the tables and memtables take. */
+/* A database in memory has no files: sums tables and memtables. */
 static uint64_t memory_bytes(struct store *s)
 {
 	static const char *const properties[] = { "rocksdb.total-sst-files-size", "rocksdb.cur-size-all-mem-tables" };
@@ -119,7 +119,7 @@ uint64_t store_disk_bytes(struct store *s)
 	while ((entry = readdir(d))) {
 		struct stat st;
 
-		/* A file may be gone between the two calls: compaction deletes them. */
+		/* Compaction may delete a file between the two calls. */
 		if (fstatat(dirfd(d), entry->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(st.st_mode))
 			total += (uint64_t)st.st_size;
 	}

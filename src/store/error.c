@@ -1,5 +1,4 @@
-/* RocksDB's errors taken over, and faults made on purpose.
- * SPDX-License-Identifier: Apache-2.0 */
+/* Takes over RocksDB's errors; injects faults. SPDX-License-Identifier: Apache-2.0 */
 #include <stdio.h>
 #include "store/internal.h"
 

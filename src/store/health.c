@@ -16,11 +16,11 @@
 static const struct error internal = { .code = ERR_INTERNAL, .message = WORDS("Internal server error") };
 static const struct error no_room = {
 	.code = ERR_INTERNAL,
-	.message = WORDS("The write was not made: no space left on the disk of the database. Deleting still works"),
+	.message = WORDS("The write was refused: no space left on the disk of the database. Deleting still works"),
 };
 static const struct error broken = {
 	.code = ERR_INTERNAL,
-	.message = WORDS("The write was not made: the disk of the database failed; Thorpe must be restarted"),
+	.message = WORDS("The write was refused: the disk of the database failed; Thorpe must be restarted"),
 };
 
 static bool has_any_of(const char *text, const char *const *words)
@@ -97,7 +97,7 @@ static void set_refusal(struct store *s, enum trouble t, const char *text)
 		return;
 	atomic_store(&s->live, UINT64_MAX); /* may have grown meanwhile */
 	if (t == TROUBLE_ROOM)
-		log_error("store: writes are refused until there is room: %s. Reads go on, and so does deleting", text);
+		log_error("store: writes are refused until there is room: %s. Reads and deletions continue", text);
 	else if (t != TROUBLE_NONE)
 		log_error("store: writes are refused: %s", text);
 	else
@@ -159,7 +159,8 @@ const char *store_health_words(enum store_health h)
 {
 	switch (h) {
 	case STORE_WELL: break;
-	case STORE_FULL: return "the disk is full: writes are refused until there is room; reads and deletions go on";
+	case STORE_FULL:
+		return "the disk is full: writes are refused until there is room; reads and deletions continue";
 	case STORE_BROKEN: return "the disk failed: writes are refused until a restart; the log says more";
 	case STORE_CORRUPT: return "damaged data was found; the log says where";
 	}

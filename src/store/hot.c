@@ -1,4 +1,4 @@
-/* Hot ranges: a hash table in parts, each with a lock, a list by last use, and a memory of what was asked for once.
+/* Hot ranges: a hash table in parts, each with a lock, an LRU list, and a record of ranges requested once.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "store/hot.h"
 
@@ -18,7 +18,7 @@
 
 struct kept {
 	struct hot_run run;
-	atomic_uint holders; /* one of them is the table */
+	atomic_uint holders; /* including the table */
 	struct hot_walk walk;
 	size_t bytes;
 	struct kept *chain;
@@ -30,7 +30,7 @@ struct part {
 	struct kept *buckets[BUCKETS];
 	struct kept *newest, *oldest;
 	size_t bytes;
-	uint32_t asked[ASKED]; /* names of ranges that were asked for once, some bits of them */
+	uint32_t asked[ASKED]; /* some bits of the names of ranges requested once */
 };
 
 struct hot {
@@ -224,7 +224,7 @@ static struct kept *find(struct part *p, const struct hot_walk *w)
 	return k;
 }
 
-/* Whether this name was asked for before; remembers it. */
+/* Whether this name was requested before; records it. */
 static bool asked_again(struct part *p, uint64_t name)
 {
 	uint32_t *at = &p->asked[name / PARTS / BUCKETS % ASKED], bits = (uint32_t)(name >> 32) | 1;
@@ -234,7 +234,7 @@ static bool asked_again(struct part *p, uint64_t name)
 	return again;
 }
 
-/* ---- asking and keeping ---- */
+/* ---- finding and keeping ---- */
 
 static uint64_t name_of(const struct hot_walk *w)
 {
@@ -277,8 +277,8 @@ void hot_keep(struct hot *h, const struct hot_walk *w, const struct hot_entry *e
 	size_t bytes = size_of(w, entries, n);
 	struct kept *k, *before;
 
-	/* A walk that read part of a write sees that the write has begun (H1). And one range is not worth half of
-	 * the others. */
+	/* A walk that read part of a write sees that the write has begun (H1). And a single range must not take half of a
+	 * part. */
 	if (!w->wanted || !is_current(h, w) || bytes > h->part_bytes / 2)
 		return;
 	k = make(w, entries, n, whole, bytes);
@@ -297,7 +297,7 @@ void hot_keep(struct hot *h, const struct hot_walk *w, const struct hot_entry *e
 	pthread_mutex_unlock(&p->lock);
 }
 
-/* ---- the beginning and the end ---- */
+/* ---- creation and release ---- */
 
 struct hot *hot_new(size_t bytes)
 {

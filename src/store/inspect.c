@@ -72,7 +72,7 @@ enum store_contents store_contents(int dir_fd, const char *dir, struct reason *r
 		return STORE_DATABASE;
 	if (!has_value && (!has_scaffold || creating))
 		return STORE_NOTHING;
-	reason_set(r, "the file CURRENT is missing, but there are others of a database (%s)", example);
+	reason_set(r, "the file CURRENT is missing, but other files of a database exist (%s)", example);
 	return STORE_REMAINS;
 }
 
@@ -157,7 +157,7 @@ static void glance_close(struct glance *g)
 	rocksdb_close(g->db);
 }
 
-/* Up to `room` bytes; *n is how many there are, 0 when there is no such key. */
+/* Up to `room` bytes; *n: the value's size, 0 if the key does not exist. */
 static bool get(struct glance *g, struct slice key, char *to, size_t room, size_t *n, struct reason *r)
 {
 	char *err = NULL;
@@ -194,7 +194,7 @@ static bool read_values(struct glance *g, struct store_meta *m, struct reason *r
 	if (!get(g, STORE_JOURNAL_KEY, value, sizeof(value), &n, r))
 		return false;
 	return !n || store_journal_parse(slice_make(value, n), &m->journal) ||
-	       reason_set(r, "Corruption: what its journal has to add cannot be told");
+	       reason_set(r, "Corruption: the rest of its journal cannot be determined");
 }
 
 bool store_read_meta(struct store *s, struct store_meta *m, struct reason *r)

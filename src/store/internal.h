@@ -56,8 +56,8 @@ struct store {
 	uint64_t freed_seen;    /* last seen value of freed; for the thread that calls store_make_room() */
 	_Atomic uint64_t live;  /* bytes of items and index entries, if known */
 	atomic_bool is_closing; /* makes long-running work end early */
-	/* For each id (by its last bits): how many backward walks must not start at the front, and how many will
-	 * not after the next one that does and was wrong to (iter.c). */
+	/* For each id (by its last bits): the number of backward walks that must not start at the front, and the number
+	 * after the next failed attempt (iter.c). */
 	struct {
 		atomic_uint left, next;
 	} straight[STORE_WALK_KINDS];
@@ -94,7 +94,7 @@ struct store_tuning {
 void store_tuning_init(struct store_tuning *t, struct store *s, bool only_look);
 void store_tuning_release(struct store_tuning *t);
 extern const char *const store_family_names[STORE_FAMILIES];
-/* How much a family collects in memory before it becomes a file. */
+/* The bytes a family collects in memory before a flush. */
 size_t store_memtable_bytes(const struct store *s, enum store_family f);
 /* Whether the family grows with the data. */
 bool store_is_large(enum store_family f);
@@ -174,7 +174,7 @@ struct store_meta {
 /* Reads it from RocksDB's files, all of which exist with their full length. False: *r says why. */
 bool store_read_meta(struct store *s, struct store_meta *m, struct reason *r) MUST_CHECK;
 
-/* room.c: whether that many bytes can be written and leave the reserve and room to flush. */
+/* room.c: whether that many bytes can be written without using the reserve and the room to flush. */
 bool store_has_room(struct store *s, size_t bytes);
 #define STORE_RESERVE ((uint64_t)32 << 20)
 

@@ -1,7 +1,7 @@
 /* Walking a range of keys, upwards or downwards.
  *
  * Memtables are singly linked: a step back is a search from the top, five times as expensive as a step forward, and
- * more with every item. Many backward walks are over partitions with little more than a page. So a backward walk
+ * more as items are added. Many backward walks cover partitions of little more than a page. So a backward walk
  * that wants many entries starts at the front of its range and keeps the entries it passes. If the range ends soon,
  * it returns them in reverse. If not, the walk goes backwards after all, and the next walks of the same table or
  * index go backwards at once; after some of those one tries the front again, at growing intervals if it fails.
@@ -15,7 +15,7 @@
 #include "store/hot.h"
 #include "store/internal.h"
 
-#define WANTED_LEAST   8 /* fewer are found backwards as quickly */
+#define WANTED_LEAST   8 /* for fewer, walking backwards is as fast */
 #define STRAIGHT_FIRST 8
 #define STRAIGHT_MOST  256
 
@@ -90,7 +90,7 @@ static struct store_iter *iter_new(const struct store_at *at, const struct store
 	it->to = arena_copy(a, w->to);
 	it->one_partition = (at->family == STORE_ITEMS || at->family == STORE_INDEX) && within_prefix(w->from, w->to);
 	it->done = w->to.n && slice_cmp(w->from, w->to) >= 0;
-	arena_defer(a, iter_end, it); /* the last allocation before there is something to close: I1 */
+	arena_defer(a, iter_end, it); /* the last allocation before there is anything to close: I1 */
 	return it;
 }
 
@@ -183,12 +183,13 @@ static void step(struct store_iter *it, bool backwards)
 		rocksdb_iter_next(it->it);
 }
 
-/* Copies the range from its beginning, or from its end, until there are `most` entries or their bytes are more than is called short.
- * RocksDB's iterator then stands on what comes next; if that is nothing, for whatever reason, it->in_full is set, or kept is not. */
+/* Copies the range from its beginning, or from its end, up to `most` entries or more bytes than a short range has.
+ * RocksDB's iterator is then at the next entry. If there is none: at the end of the range it->in_full is set, after
+ * an error kept is not. */
 static void gather(struct store_iter *it, bool backwards, struct hot_entry *into, size_t most)
 {
 	size_t n = 0, bytes = 0;
-	struct reason ignored; /* the caller will meet the same error */
+	struct reason ignored; /* the caller will get the same error */
 	char *err = NULL;
 
 	for (seek(it, backwards); n < most && rocksdb_iter_valid(it->it); step(it, backwards)) {
@@ -235,7 +236,7 @@ static bool keep_from_front(struct store_iter *it)
 	return it->kept;
 }
 
-/* Gathers the result of the walk in advance: others may want the same. */
+/* Gathers the result of the walk in advance, for later walks. */
 static bool keep_in_order(struct store_iter *it)
 {
 	size_t most = it->most < STORE_SHORT_ENTRIES ? it->most : STORE_SHORT_ENTRIES;
@@ -256,7 +257,7 @@ static void first_step(struct store_iter *it)
 		hot_keep(it->store->hot, &it->hot, it->kept, it->count, it->in_full);
 }
 
-/* RocksDB's iterator stands after the kept entries. */
+/* Moves RocksDB's iterator past the kept entries. */
 static void go_on(struct store_iter *it)
 {
 	it->goes_on = false;
@@ -278,7 +279,7 @@ bool store_iter_next(struct store_iter *it)
 	if (!it->kept) {
 		it->done = !rocksdb_iter_valid(it->it);
 	} else if (it->at == it->count) {
-		assert(it->in_full || it->count >= it->most); /* callers take no more than they announced */
+		assert(it->in_full || it->count >= it->most); /* callers take at most what they announced */
 		it->done = true;
 	}
 	return !it->done;

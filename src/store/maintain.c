@@ -1,4 +1,4 @@
-/* Whole-database work: a copy, and giving back the room of deleted ranges.
+/* Work on the whole database: copying it, and freeing the room of deleted ranges.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <time.h>
 #include "base/log.h"
@@ -9,8 +9,9 @@ void store_flush_together(struct store *s)
 	rocksdb_compactoptions_t *options = rocksdb_compactoptions_create();
 	struct slice key = STORE_JOURNAL_KEY;
 
-	/* RocksDB's interface in C can flush single families only, and an atomic flush of one beside another of all ends the process (an assertion,
-	 * in builds that have them). But before it compacts a range that is in a memtable it flushes all. This one is small. */
+	/* RocksDB's C API can only flush single families, and an atomic flush of one family during another of all families
+	 * ends the process (an assertion, in builds that have them). But before compacting a range that is in a memtable,
+	 * RocksDB flushes all families. This range is small. */
 	rocksdb_compactoptions_set_exclusive_manual_compaction(options, 0);
 	rocksdb_compact_range_cf_opt(s->db, s->families[STORE_META], options, key.p, key.n, key.p, key.n);
 	rocksdb_compactoptions_destroy(options);
@@ -21,7 +22,7 @@ static bool copy_failed(const char *dir, const struct reason *r, struct arena *a
 	return error_set(e, a, ERR_INTERNAL, "The copy to %s was not made: %s", dir, r->text);
 }
 
-/* The parents of a path; RocksDB makes the last directory itself, and wants it not to exist. */
+/* Creates the parents of a path. RocksDB creates the last directory itself; it must not exist. */
 static bool make_parents(const char *dir, struct arena *a, struct reason *r)
 {
 	struct slice path = slice_str(dir);
@@ -56,7 +57,7 @@ bool store_checkpoint(struct store *s, const char *dir, struct arena *a, struct 
 	return store_take_reason(&err, &r) ? copy_failed(dir, &r, a, e) : true;
 }
 
-/* ---- giving room back ---- */
+/* ---- freeing room ---- */
 
 /* Rewriting files for less than this is not worth it. */
 #define RECLAIM_LEAST ((uint64_t)1 << 20)
@@ -117,7 +118,7 @@ static bool wait_for_flush(struct store *s, uint64_t mark)
 	return false;
 }
 
-/* Waits until RocksDB's files have everything up to the mark. False: that took too long, or there is no room for it. */
+/* Waits until RocksDB's files have everything up to the mark. False: it took too long, or there is no room. */
 static bool flush_and_wait(struct store *s, uint64_t mark)
 {
 	if (is_flushed(s, mark))
@@ -131,7 +132,7 @@ static bool flush_and_wait(struct store *s, uint64_t mark)
 #define LAST_KEY  64
 #define LAST_TAIL 32
 
-/* RocksDB means the end of a range to be in it; `to` may be in a memtable, where the next range begins. */
+/* RocksDB includes the end of a range; `to` belongs to the next range and may be in a memtable. */
 static size_t last_before(struct slice to, char last[LAST_KEY])
 {
 	size_t n = to.n < LAST_KEY - LAST_TAIL ? to.n : LAST_KEY - LAST_TAIL;
@@ -144,21 +145,22 @@ static size_t last_before(struct slice to, char last[LAST_KEY])
 	return n + LAST_TAIL;
 }
 
-/* Nothing of the range is in a memtable any more, so RocksDB flushes nothing before it compacts: beside a write it would not flush all families. */
+/* No part of the range is in a memtable any more, so RocksDB flushes nothing before compacting: during a write it
+ * would not flush all families. */
 static void compact(struct store *s, enum store_family f, struct slice from, struct slice to)
 {
 	rocksdb_compactoptions_t *options = rocksdb_compactoptions_create();
 	char last[LAST_KEY];
 	size_t n = last_before(to, last);
 
-	/* Beside RocksDB's own compactions, not instead of them. */
+	/* Runs concurrently with RocksDB's own compactions. */
 	rocksdb_compactoptions_set_exclusive_manual_compaction(options, 0);
 	rocksdb_compact_range_cf_opt(s->db, s->families[f], options, store_bytes(from), from.n, last, n);
 	rocksdb_compactoptions_destroy(options);
 }
 
-/* Marks files that are not in the last level: what says that items are deleted meets the items. RocksDB's threads do it when they may (watch.c), and flush nothing
- * for it, as they would for a compaction that is asked for. */
+/* Marks files above the last level for compaction, so that deletions meet the deleted items. RocksDB's threads
+ * compact them when allowed (watch.c), and without the flush of a manual compaction. */
 static void suggest(struct store *s, enum store_family f)
 {
 	struct reason r = { 0 };
@@ -171,7 +173,7 @@ static void suggest(struct store *s, enum store_family f)
 
 void store_make_room(struct store *s, uint64_t live)
 {
-	uint64_t mark = store_mark(s); /* before asking for the flush, whose own write comes after the mark */
+	uint64_t mark = store_mark(s); /* before requesting the flush, whose own write comes after the mark */
 	struct room r;
 
 	if (!s->journal || store_health(s) != STORE_FULL || atomic_load(&s->is_closing) || !room_look(s, &r))
@@ -179,10 +181,10 @@ void store_make_room(struct store *s, uint64_t live)
 	if (atomic_load(&s->freed) == s->freed_seen || r.free < live + room_unflushed(s) + ROOM_LEAST)
 		return;
 	watch_flush_soon(s);
-	s->freed_seen = atomic_load(&s->freed); /* with what that wrote */
+	s->freed_seen = atomic_load(&s->freed); /* including that write */
 	if (!wait_for_flush(s, mark))
 		return;
-	/* Not before: a compaction that did not know what is deleted would keep it. */
+	/* Only now: a compaction that did not see the deletions would keep the items. */
 	atomic_store(&s->live, live);
 	suggest(s, STORE_ITEMS);
 	suggest(s, STORE_INDEX);

@@ -15,21 +15,22 @@
 #include "store/room.h"
 
 /* The format of everything Thorpe keeps in the store: STORE_FORMAT_KEY in META. Raise it when an older Thorpe would misread
- * what this one writes. 1: no journal, which an older Thorpe would not replay; 2: a journal that does not name its database. */
+ * what this one writes. 1: without a journal (older versions would not replay one); 2: a journal that does not name
+ * its database. */
 #define FORMAT 3u
 
-/* A 400 KB item makes a block of its own: each shard of the cache must have room for some. */
+/* A 400 KB item is a block of its own: each shard of the cache must have room for several. */
 #define CACHE_SHARD_BITS 3
 /* RocksDB's kPersistedTier, for which its interface in C has no name. */
 #define PERSISTED_TIER 2
 /* A name for RocksDB inside its own RAM; no such directory is touched. */
 #define MEMORY_NAME "/thorpe"
 
-/* What store_open() carries from step to step. */
+/* The state passed between the steps of store_open(). */
 struct opening {
 	const struct store_options *options;
 	struct store *store;
-	struct reason reason; /* of RocksDB, or of the system */
+	struct reason reason; /* from RocksDB or the system */
 	char *why;
 	size_t why_size;
 };
@@ -90,9 +91,9 @@ static enum store_open_result refuse_newer(struct opening *op, uint32_t format)
 		      place(op), format, FORMAT);
 }
 
-/* ---- what is there ---- */
+/* ---- inspecting the directory ---- */
 
-/* Everything that can be known before something is changed: families, format, and whether the journal can be replayed. */
+/* Every check possible before changing anything: families, format, and whether the journal can be replayed. */
 static enum store_open_result look_at_database(struct opening *op)
 {
 	struct journal_options o = { 0 };
@@ -114,10 +115,9 @@ static enum store_open_result look_at_database(struct opening *op)
 		return refuse(op, look.state == JOURNAL_UNREADABLE ? STORE_FAILED : STORE_DAMAGED, "%s.",
 			      op->reason.text);
 	if (s->read_only && look.count)
-		return refuse(
-			op, STORE_FAILED,
-			"The data in %s was not closed: it has to be opened for writing once before it can be only read.",
-			s->dir);
+		return refuse(op, STORE_FAILED,
+			      "The data in %s was not closed: open it for writing once before opening it read-only.",
+			      s->dir);
 	return STORE_OPENED;
 }
 
@@ -194,7 +194,7 @@ static bool read_meta(struct store *s, struct slice key, void *to, size_t n, boo
 	return true;
 }
 
-/* In RocksDB's own log: on disk before the journal has anything that an older Thorpe would miss. */
+/* Uses RocksDB's own log: the format is on disk before the journal holds anything that an older Thorpe would miss. */
 static enum store_open_result write_format(struct opening *op, bool has_identity)
 {
 	struct store *s = op->store;
@@ -233,7 +233,7 @@ static enum store_open_result check_format(struct opening *op, bool *has_identit
 			return refuse_newer(op, format);
 		return format < FORMAT || !*has_identity ? write_format(op, *has_identity) : STORE_OPENED;
 	}
-	/* A new database, or one that was being made when the process was killed. */
+	/* A new database, or one whose creation a kill interrupted. */
 	if (!is_empty(s, STORE_META) || !is_empty(s, STORE_CATALOG))
 		return reason_set(&op->reason, "it has no format number") ? STORE_FAILED : damaged(op);
 	return write_format(op, *has_identity);
@@ -300,7 +300,7 @@ static enum store_open_result open_journal(struct opening *op, bool is_new)
 	o.no_flush = s->is_swollen;
 	if (!store_journal_on_disk(s, &o.after))
 		return refuse(op, STORE_DAMAGED,
-			      "The data in %s is damaged: what its journal has to add cannot be told.", s->dir);
+			      "The data in %s is damaged: the rest of its journal cannot be determined.", s->dir);
 	return journal_open(&o, &s->journal, &op->reason) ? STORE_OPENED : refuse_with_reason(op);
 }
 
@@ -315,7 +315,7 @@ static enum store_open_result lock_dir(struct opening *op, int fd, bool shared)
 	return STORE_OPENED;
 }
 
-/* From here on s->dir is a copy, which goes when the store is closed. */
+/* Makes s->dir a copy, removed when the store is closed. */
 static enum store_open_result make_shadow(struct opening *op)
 {
 	const char *tmp = getenv("TMPDIR"), *dir = op->options->dir;
@@ -344,7 +344,7 @@ static enum store_open_result make_shadow(struct opening *op)
 	return result;
 }
 
-/* The directory, and what it takes to know its free space. */
+/* Opens the directory, for its lock and its free space. */
 static enum store_open_result open_dir(struct opening *op)
 {
 	struct store *s = op->store;
@@ -463,7 +463,7 @@ enum store_open_result store_open(const struct store_options *o, struct store **
 	return result;
 }
 
-/* True: RocksDB's files have all that was written. */
+/* True: RocksDB's files have everything written. */
 static bool has_all(struct store *s)
 {
 	struct journal_point on_disk;
@@ -471,14 +471,14 @@ static bool has_all(struct store *s)
 	return store_journal_on_disk(s, &on_disk) && on_disk.number == journal_last(s->journal);
 }
 
-/* So that the next start has nothing to replay. Nothing is written any more. */
+/* Leaves the next start nothing to replay. There are no more writes. */
 static bool flush_all(struct store *s)
 {
 	struct reason r = { 0 };
 
 	if (has_all(s))
 		return true;
-	/* Without room RocksDB would only find out that there is none. */
+	/* Without room the flush would fail. */
 	if (store_has_room(s, 0)) {
 		if (atomic_load(&s->is_closing))
 			rocksdb_enable_manual_compaction(s->db); /* store_stop_reclaiming() */

@@ -1,4 +1,4 @@
-/* How RocksDB is tuned: durable first, small when idle, quick to open, quick to load.
+/* RocksDB's tuning: durable first, then small when idle, quick to open, quick to load.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/log.h"
 #include "store/internal.h"
@@ -8,12 +8,12 @@
 #define KB ((size_t)1 << 10)
 #define MB ((size_t)1 << 20)
 
-/* RocksDB's own log has the format number and the identity alone, or what a Thorpe before format 2 wrote. A record that was not written to its end ends
- * the replay; any other that cannot be read is damage. */
+/* RocksDB's own log holds only the format number and the identity, or what a Thorpe before format 2 wrote. A record
+ * cut short ends the replay; any other unreadable record is damage. */
 #define WAL_RECOVERY rocksdb_tolerate_corrupted_tail_records_recovery
 
-/* All memtables together: beyond seven eighths of it all are flushed. What they have is in the journal as well, so replaying that after
- * a kill reads about this much (a second). */
+/* All memtables together: beyond seven eighths of it, all are flushed. The journal holds the same data, so replay
+ * after a kill reads about this much (a second). */
 #define MEMTABLE_BYTES (80 * MB)
 /* Few enough to stay clear of the common limit of 1024 descriptors beside the clients' sockets, and
  * enough for 30 GB of files: opening one for a read costs more than the read.
@@ -21,35 +21,36 @@
 #define OPEN_FILES 512
 #define FILE_BYTES (64 * MB)
 #define BLOOM_BITS 10
-/* A memtable keeps every version of a key until it becomes a file. A walk backwards meets the oldest first; after so many
- * it looks the newest up instead of stepping on. With RocksDB's 8 a list of posts that had been liked took twice as long. */
+/* A memtable keeps every version of a key until it is flushed. A backward walk meets the oldest first; after this
+ * many versions it looks up the newest instead of stepping. With RocksDB's 8, listing posts with likes took twice as
+ * long. */
 #define VERSIONS_STEPPED_OVER 2
-/* A walk reads ahead from its 16th block on. RocksDB would after two, asking the system each time though
- * the blocks may be in the cache: a query of 20 items paid for a call it had no use for. Block indexes are
- * small, and a read that has to load one need not unpack it as well. */
+/* A walk reads ahead from its 16th block. RocksDB's default is two blocks, with a system call each time even if the
+ * blocks are cached: a query of 20 items paid for a useless call. Block indexes are small and stay uncompressed, so
+ * loading one is cheaper. */
 #define LARGE_IN_WORDS "block_based_table_factory={num_file_reads_for_auto_readahead=16;enable_index_compression=false}"
 
-/* A flush or compaction writes faster than a disk does, and a synced write would wait for all that the system has been given of it: 16 ms were
- * seen. So it gives little at a time, and waits for what it gave before. */
+/* A flush or compaction writes faster than the disk, and a synced write would wait for all of its data in the
+ * system's queue: 16 ms were measured. So it writes back little at a time, waiting for the previous part. */
 #define WRITEBACK_BYTES (256 * KB)
 /* At close we flush ourselves, if there is room. */
 #define DATABASE_IN_WORDS "strict_bytes_per_sync=true;avoid_flush_during_shutdown=true"
 
 /* How a family is used.
- *   memtable  how much is collected in memory before it becomes a file
- *   block     what is read and unpacked at once: little where single keys are read, more where ranges are
- *   bloom     read by whole key, often for keys that are not there
+ *   memtable  bytes collected in memory before a flush
+ *   block     bytes read and decompressed at once: few for single keys, more for ranges
+ *   bloom     read by whole key, often for missing keys
  *   walked    by partition: STORE_PREFIX bytes
- *   large     grows with the data, and its block indexes with it: they are cut into blocks themselves, of
- *             which a read needs one, not all of a file's. Filters are not: every file is asked, the index
- *             of one only, and finding the part of a filter costs four times as much as asking it
- *   queue     entries are deleted soon after they are written, and walked from the front: files
- *             full of tombstones are compacted early, or each walk would step over them */
+ *   large     grows with the data, and so do its block indexes: they are partitioned, so that a read loads one part
+ *             instead of a file's whole index. Filters are not partitioned: a read checks every file's filter but
+ *             only one index, and finding a filter's part costs four times as much as checking it
+ *   queue     entries are deleted soon after they are written, and walked from the front: files full of tombstones
+ *             are compacted early, or each walk would step over them */
 static const struct {
 	size_t memtable, block;
 	bool bloom, walked, large, queue;
 } usage[STORE_FAMILIES] = {
-	[STORE_META] = { 16 * MB, 4 * KB }, /* counters that every batch changes, and memtables keep all versions */
+	[STORE_META] = { 16 * MB, 4 * KB }, /* every batch changes counters, and memtables keep all versions */
 	[STORE_CATALOG] = { 2 * MB, 4 * KB },
 	[STORE_ITEMS] = { 32 * MB, 4 * KB, .bloom = true, .walked = true, .large = true },
 	[STORE_INDEX] = { 32 * MB, 8 * KB, .walked = true, .large = true, .queue = true },
@@ -75,8 +76,8 @@ bool store_is_walked(enum store_family f)
 	return usage[f].walked;
 }
 
-/* A small disk has small memtables: each is in the journal as well, and takes as much again when it becomes a file. After a flush that failed for
- * lack of room RocksDB wants as much as the largest has before it tries again. */
+/* A small disk has small memtables: the journal holds each one too, and flushing takes as much room again. After a
+ * flush that failed for lack of room, RocksDB retries only when the size of the largest memtable is free. */
 size_t store_memtable_bytes(const struct store *s, enum store_family f)
 {
 	size_t most = s->disk_bytes / 32 > MB ? (size_t)(s->disk_bytes / 32) : MB;
@@ -120,7 +121,7 @@ static void set_table_format(rocksdb_options_t *o, const struct store *s, enum s
 	rocksdb_block_based_options_destroy(t);
 }
 
-/* What C can only say in words. A RocksDB that does not know them goes on without. */
+/* Sets options that the C API offers only as text. An older RocksDB that does not know them works without. */
 static rocksdb_options_t *with_words(rocksdb_options_t *o, const char *words)
 {
 	rocksdb_options_t *with = rocksdb_options_create();
@@ -145,11 +146,11 @@ static rocksdb_options_t *family_options(const struct store *s, enum store_famil
 	rocksdb_options_set_max_sequential_skip_in_iterations(o, VERSIONS_STEPPED_OVER);
 	rocksdb_options_set_target_file_size_base(o, FILE_BYTES);
 	rocksdb_options_set_max_bytes_for_level_base(o, 128 * MB);
-	/* Keeps nine tenths of the data in the last level, where a range delete or an overwrite
-	 * gives its room back at the first compaction. */
+	/* Keeps nine tenths of the data in the last level, where the first compaction frees the room of range deletions and
+	 * overwrites. */
 	rocksdb_options_set_level_compaction_dynamic_level_bytes(o, 1);
 	rocksdb_options_set_compression(o, rocksdb_lz4_compression);
-	/* What is only looked at need not be put in better order. On a full disk watch.c decides when there is room for it. */
+	/* A copy that is only inspected needs no compaction. On a full disk watch.c decides when there is room for it. */
 	rocksdb_options_set_disable_auto_compactions(o, s->shadow_of || (s->is_swollen && usage[f].large));
 	if (usage[f].queue)
 		rocksdb_options_add_compact_on_deletion_collector_factory(o, 1024, 512);
@@ -163,7 +164,7 @@ static rocksdb_options_t *family_options(const struct store *s, enum store_famil
 	return usage[f].large ? with_words(o, LARGE_IN_WORDS) : o;
 }
 
-/* A look finds files that are missing or short. */
+/* Makes a read-only look find missing and short files. */
 static void set_to_look(rocksdb_options_t *o)
 {
 	rocksdb_options_set_create_if_missing(o, 0);
@@ -175,10 +176,10 @@ static void set_database_wide(rocksdb_options_t *o, const struct store *s)
 {
 	if (s->env)
 		rocksdb_options_set_env(o, s->env);
-	/* Only where there is nothing yet: store_contents(). */
+	/* Only in an empty directory: store_contents(). */
 	rocksdb_options_set_create_if_missing(o, s->is_new);
 	rocksdb_options_set_create_missing_column_families(o, 1);
-	/* A flush that failed is not passed over in silence. */
+	/* Failed flushes must be reported. */
 	rocksdb_options_set_paranoid_checks(o, 1);
 	rocksdb_options_set_wal_recovery_mode(o, WAL_RECOVERY);
 	/* The journal replays whole batches, starting after the last one whose number is in META: either all
@@ -196,7 +197,7 @@ static void set_database_wide(rocksdb_options_t *o, const struct store *s)
 	rocksdb_options_set_max_manifest_file_size(o, 16 * MB);
 	rocksdb_options_set_stats_dump_period_sec(o, 0);
 	rocksdb_options_set_stats_persist_period_sec(o, 0);
-	if (!s->env) /* in memory RocksDB's own log is in memory too, and says nothing */
+	if (!s->env) /* a database in memory has RocksDB's own log in memory too */
 		rocks_log_attach(o);
 	rocksdb_options_set_info_log_level(o, 2);
 }
@@ -211,7 +212,7 @@ void store_tuning_init(struct store_tuning *t, struct store *s, bool only_look)
 		set_to_look(t->families[STORE_META]);
 	t->families[STORE_META] = with_words(t->families[STORE_META], DATABASE_IN_WORDS);
 	if (s->dir && !only_look && !rocks_events_attach(t->families[STORE_META], s))
-		log_warn("this RocksDB is not one that Thorpe knows: compactions on a full disk may stop it until it is started again");
+		log_warn("Thorpe does not know this RocksDB: compactions on a full disk may stop it until a restart");
 }
 
 void store_tuning_release(struct store_tuning *t)

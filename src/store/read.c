@@ -1,4 +1,4 @@
-/* Reading: one key, and views that hold a moment still.
+/* Reading: single keys, and views of one moment.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/alloc.h"
 #include "store/health.h"
@@ -45,7 +45,7 @@ void store_view_free(struct store_view *v)
 		mem_free(v);
 }
 
-/* A value RocksDB holds still while it is copied. */
+/* A value that RocksDB pins while it is copied. */
 struct pin {
 	rocksdb_pinnableslice_t *slice;
 };
@@ -94,9 +94,9 @@ bool store_get(const struct store_at *at, struct slice key, struct arena *a, str
 	return true;
 }
 
-/* ---- several ---- */
+/* ---- several keys ---- */
 
-#define TOGETHER 32 /* as many as RocksDB itself takes together */
+#define TOGETHER 32 /* RocksDB's own batch size */
 
 struct pins {
 	rocksdb_pinnableslice_t *slices[TOGETHER];

@@ -1,4 +1,4 @@
-/* Why an operation failed, in words for a person; and writing numbers for the disk.
+/* Why an operation failed, as text for a person; and reading and writing numbers on disk.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef THORPE_STORE_REASON_H
 #define THORPE_STORE_REASON_H

@@ -67,7 +67,7 @@ uint64_t room_active(struct store *s)
 	return s->db ? sum_of(s, "rocksdb.cur-size-active-mem-table") : 0;
 }
 
-/* What the journal's files take: at most what its replay puts into memory. */
+/* The size of the journal's files: an upper bound for what its replay puts into memory. */
 static uint64_t journal_bytes(const struct store *s)
 {
 	DIR *d = opendir(s->dir);
@@ -101,7 +101,7 @@ bool store_has_room(struct store *s, size_t bytes)
 	struct room r;
 
 	if (!s->reserve || !room_look(s, &r))
-		return true; /* the write itself will tell */
+		return true; /* the write itself will report it */
 	if (r.free < r.reserve + bytes)
 		return false;
 	above = r.free - r.reserve - bytes;
@@ -113,7 +113,7 @@ bool store_has_room(struct store *s, size_t bytes)
 	return above >= busy;
 }
 
-/* Whether RocksDB will make the room that is missing. */
+/* Whether RocksDB will free the missing room. */
 static bool is_worth_waiting(struct store *s, size_t bytes)
 {
 	struct room r;
@@ -137,7 +137,7 @@ bool room_wait(struct store *s, size_t bytes)
 	return false;
 }
 
-/* The ballast gets back first what it gave: the disk may be filled again at once. */
+/* The ballast grows back first: the disk may fill up again at once. */
 bool room_is_back(struct store *s)
 {
 	struct room r;

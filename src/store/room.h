@@ -4,9 +4,10 @@
  * of its own writes fills the disk, RocksDB stops until much room is free again. So room is kept for it, at two
  * levels:
  *
- *   growing writes  are refused when less than the reserve (STORE_RESERVE, 1/16 of a small disk) and what RocksDB may be about to write
- *                   is free: a flush of what it has in memory, and compactions that run. Near the end of the disk a flush is therefore
- *                   begun early, which also frees the journal; compactions that might not fit are put off; and a write waits a little.
+ *   growing writes  are refused unless there is more room than the reserve (STORE_RESERVE, 1/16 of a small disk) plus
+ *                   what RocksDB may be about to write: a flush of its memory, and running compactions. So when the
+ *                   disk is nearly full, flushes begin early, which also frees the journal; compactions that might not
+ *                   fit are postponed; and writes wait a little.
  *   freeing writes  (store_batch_set_frees) may use the reserve, and after it the ballast.
  *
  * The ballast is the file "reserve" in the data directory: room that other programs cannot take. It shrinks when a
@@ -29,7 +30,7 @@
 #define ROOM_MB ((uint64_t)1 << 20)
 /* Room for compactions, above the reserve. Larger compactions may fail; RocksDB recovers from that. */
 #define ROOM_TO_COMPACT (160 * ROOM_MB)
-/* With more than this above the reserve, RocksDB is not asked: it does not matter. */
+/* With more than this above the reserve there is no need to ask RocksDB for sizes. */
 #define ROOM_PLENTY (2 * ROOM_TO_COMPACT)
 /* A file system with less counts as full. */
 #define ROOM_LEAST (ROOM_MB / 4)

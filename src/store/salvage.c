@@ -107,7 +107,7 @@ static bool fresh_copy(struct rescue *v, struct reason *r)
 	return copy_dir(v->from, v->to, COPY_AS_LINKS, false, r);
 }
 
-/* From the table files alone, whatever MANIFEST says. */
+/* Rebuilds MANIFEST from the table files alone. */
 static bool open_repaired(struct rescue *v, struct reason *r)
 {
 	close_copy(v);
@@ -145,7 +145,8 @@ static void journal_of(struct rescue *v, struct journal_posix *posix, struct jou
 	o->dir = v->from;
 }
 
-/* Whether the journal goes on where RocksDB's files end. If not, they may be older than they should be: the end of MANIFEST is gone. */
+/* Whether there is a gap between RocksDB's files and the journal. Then they may be older than they should be: the end
+ * of MANIFEST is lost. */
 static bool is_older_than_journal(struct rescue *v)
 {
 	struct journal_options o;
@@ -157,7 +158,7 @@ static bool is_older_than_journal(struct rescue *v)
 	if (!store_journal_on_disk(v->s, &o.after))
 		return true;
 	journal_look(&o, &look, &r);
-	/* FOREIGN: older even than the identity of the database. */
+	/* FOREIGN: they are older than the database's identity. */
 	return look.state == JOURNAL_FOREIGN || (look.state == JOURNAL_DAMAGED && look.lost == o.after.number + 1);
 }
 

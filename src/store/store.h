@@ -164,7 +164,7 @@ bool store_checkpoint(struct store *s, const char *dir, struct arena *a, struct 
 struct store_reclaim {
 	enum store_family family;
 	struct slice from, to;
-	uint64_t expected; /* bytes that were there, if known: files do not count what is still in memory */
+	uint64_t expected; /* the range's size before deletion, if known: sizes of files exclude data still in memory */
 	uint64_t mark;     /* store_mark() after the deletion was written */
 };
 bool store_reclaim(struct store *s, const struct store_reclaim *range) MUST_CHECK;

@@ -1,7 +1,7 @@
 /* A thread that watches the disk: every second, and when woken.
  *
- * It notices room that became free without a write, flushes what a start on a full disk left in memory, begins a
- * flush before the room for it is gone, grows the ballast again, and notices errors of RocksDB's own threads.
+ * It detects room that became free, flushes what a start on a full disk left in memory, begins flushes while there is
+ * still room for them, grows the ballast again, and detects errors of RocksDB's own threads.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <stdio.h>
 #include <time.h>
@@ -15,7 +15,7 @@
 
 #define LOOK_MS            1000
 #define COMPACTION_LOOK_MS 20
-/* Flushing less is not worth a file. */
+/* Less than this is not worth a flush. */
 #define FLUSH_LEAST (2 * ROOM_MB)
 #define NO_LIMIT    ((size_t)4 << 30)
 
@@ -25,14 +25,14 @@ struct watch {
 	pthread_mutex_t lock; /* guards the two flags */
 	pthread_cond_t changed;
 	bool stopping, woken;
-	/* Of the thread alone. */
+	/* Used only by the thread. */
 	uint64_t background_errors;
 	bool is_off[STORE_FAMILIES]; /* compactions */
 };
 
 /* ---- errors of RocksDB's threads ---- */
 
-/* RocksDB reports what stopped it only to writers; this write is empty. */
+/* RocksDB reports only to writers why it stopped; this write is empty. */
 static bool is_stopped(struct store *s, struct reason *r)
 {
 	rocksdb_writebatch_t *nothing = rocksdb_writebatch_create();
@@ -53,7 +53,7 @@ static void look_at_errors(struct store *s, struct watch *w)
 		return;
 	if (!is_stopped(s, &r)) {
 		w->background_errors = errors;
-	} else if (!store_is_stall(&r)) { /* else the next look asks again */
+	} else if (!store_is_stall(&r)) { /* otherwise the next look checks again */
 		w->background_errors = errors;
 		health_background_failed(s, &r);
 	}
@@ -71,8 +71,9 @@ static void set_options(struct store *s, enum store_family f, int n, const char 
 		log_debug("store: an option could not be set: %s", r.text);
 }
 
-/* A memtable's memory comes in pieces. Were one more than the memtable should have, RocksDB would want to flush an empty one, and asserts that it does not.
- * One with a filter cannot be given more than it was made for, so without a limit there is none. */
+/* A memtable allocates memory in chunks. If a chunk were larger than the memtable's limit, RocksDB would flush an
+ * empty memtable, which fails an assertion. A memtable with a filter cannot exceed its original size, so unlimited
+ * ones have no filter. */
 static void set_buffer(struct store *s, enum store_family f, size_t bytes)
 {
 	static const char *const names[] = { "write_buffer_size", "arena_block_size",
@@ -88,7 +89,7 @@ static void set_buffer(struct store *s, enum store_family f, size_t bytes)
 	set_options(s, f, 3, names, values);
 }
 
-/* A write that changes nothing: RocksDB looks at its memtables when there is one. */
+/* Writes nothing: RocksDB checks its memtables at every write. */
 static void nudge(struct store *s)
 {
 	struct store_batch *b = store_batch_new();
@@ -105,17 +106,17 @@ static void nudge(struct store *s)
 	store_batch_free(b);
 }
 
-/* A memtable that is over its size makes RocksDB flush all families together, beside the writers. Every write has an entry in META. One write notices,
- * the next one begins. */
+/* An oversized memtable makes RocksDB flush all families together, without stopping writers. Every write has an entry
+ * in META. One write detects the size, the next one starts the flush. */
 void watch_flush_soon(struct store *s)
 {
-	set_buffer(s, STORE_META, 64 << 10); /* the least that RocksDB takes */
+	set_buffer(s, STORE_META, 64 << 10); /* RocksDB's minimum */
 	nudge(s);
 	set_buffer(s, STORE_META, store_memtable_bytes(s, STORE_META));
 	nudge(s);
 }
 
-/* After a start on a full disk: memtables get their usual sizes, and those that are over it are flushed. */
+/* After a start on a full disk: gives memtables their usual sizes and flushes larger ones. */
 static void leave_memory(struct store *s)
 {
 	log_info("store: there is room again: writing data from the journal to files");
@@ -166,12 +167,13 @@ static void look_at_room(struct store *s)
 	is_back = room_is_back(s);
 	if (is_back && !is_stopped(s, &r))
 		health_room(s, true);
-	/* RocksDB met the end of the disk, and wants much room before it tries again. */
+	/* RocksDB ran out of disk, and needs much room before it retries. */
 	if (r.failed || (!is_back && is_stopped(s, &r)))
 		ballast_give(s, UINT32_MAX);
 }
 
-/* What a compaction of a family may need above the reserve. Items that are left of those that were written are known (store_make_room). */
+/* The room a compaction of a family may need above the reserve. The amount of remaining items is known from
+ * store_make_room(). */
 static uint64_t compaction_need(struct store *s, enum store_family f)
 {
 	uint64_t need = 0, live = atomic_load(&s->refusal) == TROUBLE_ROOM ? atomic_load(&s->live) : UINT64_MAX;
@@ -183,8 +185,8 @@ static uint64_t compaction_need(struct store *s, enum store_family f)
 	return need < ROOM_MB ? 0 : need < ROOM_TO_COMPACT ? need : ROOM_TO_COMPACT;
 }
 
-/* A compaction writes what is left of its files before it deletes them, and meets the end of the disk without looking first. So near the end of the disk
- * there are none that might not fit. */
+/* A compaction writes its output before it deletes its inputs, without checking for room. So when the disk is nearly
+ * full, compactions that might not fit are disabled. */
 static void guard_compactions(struct store *s, struct watch *w)
 {
 	static const char *const name = "disable_auto_compactions";
@@ -197,16 +199,16 @@ static void guard_compactions(struct store *s, struct watch *w)
 			 above = r.free > r.reserve ? r.free - r.reserve : 0;
 		const char *value;
 
-		/* What makes room may use the reserve for it. */
+		/* Compactions that free room may use the reserve. */
 		if (r.free > ROOM_MB && need < (r.free - ROOM_MB) / 2)
 			above = r.free;
-		/* RocksDB writes down what it is told. */
+		/* RocksDB writes changed options to disk, so this changes them rarely. */
 		if (w->is_off[f] ? above < need + need / 4 + ROOM_MB : above >= need)
 			continue;
 		w->is_off[f] = !w->is_off[f];
 		value = w->is_off[f] ? "true" : "false";
 		log_debug("store: compactions of %s are %s", store_family_names[f],
-			  w->is_off[f] ? "put off: the disk is nearly full" : "made again");
+			  w->is_off[f] ? "postponed: the disk is nearly full" : "made again");
 		set_options(s, (enum store_family)f, 1, &name, &value);
 	}
 }
@@ -236,13 +238,13 @@ void watch_compaction_ended(struct store *s)
 
 void watch_compaction_had_no_room(struct store *s)
 {
-	atomic_store(&s->live, UINT64_MAX); /* or it was not what the files had */
+	atomic_store(&s->live, UINT64_MAX); /* otherwise it does not match the files */
 	watch_wake(s);
 }
 
 /* ---- the thread ---- */
 
-/* False: it was woken before. */
+/* False: woken earlier. */
 static bool wait_until(struct watch *w, const struct timespec *until)
 {
 	bool in_time = true;
@@ -254,8 +256,8 @@ static bool wait_until(struct watch *w, const struct timespec *until)
 	return !in_time;
 }
 
-/* A compaction that has dropped everything writes for the first time at its end, and one of 7.8 with assertions ends the process when it cannot. If another program
- * takes all room meanwhile, it gets some of the ballast. */
+/* A compaction that drops everything writes only at its end; in 7.8 with assertions it ends the process if that
+ * fails. If another program takes all room meanwhile, frees some of the ballast for it. */
 static void look_after_compactions(struct store *s)
 {
 	struct room r;
@@ -264,7 +266,7 @@ static void look_after_compactions(struct store *s)
 		ballast_give(s, ROOM_MB);
 }
 
-/* At least every LOOK_MS; while a compaction runs, it is looked after more often. False: the thread shall end. */
+/* Waits at most LOOK_MS; checks running compactions more often. False: the thread must end. */
 static bool wait_for_look(struct store *s)
 {
 	struct watch *w = s->watch;
@@ -317,9 +319,9 @@ struct watch *watch_new(void)
 bool watch_start(struct store *s)
 {
 	for (int f = 0; f < STORE_FAMILIES; f++)
-		s->watch->is_off[f] = s->is_swollen && store_is_large((enum store_family)f); /* as it was opened */
-	/* Learn of a full disk before the first request. And save the room that opening used for the next time,
-	 * before another program takes it. */
+		s->watch->is_off[f] = s->is_swollen && store_is_large((enum store_family)f); /* as at opening */
+	/* Detects a full disk before the first request, and restores the room for opening before another program takes it.
+	 * */
 	look_at_room(s);
 	ballast_grow(s);
 	s->watch->has_thread = pthread_create(&s->watch->thread, NULL, watch_main, s) == 0;

@@ -66,7 +66,7 @@ void store_batch_delete(struct store_batch *b, struct store *s, enum store_famil
 void store_batch_delete_range(struct store_batch *b, struct store *s, enum store_family f, struct slice from,
 			      struct slice to)
 {
-	/* RocksDB fails the whole batch on a range that is upside down; it is only empty. */
+	/* RocksDB fails the whole batch on a reversed range; here it is just empty. */
 	if (slice_cmp(from, to) >= 0)
 		return;
 	rocksdb_writebatch_delete_range_cf(b->batch, s->families[f], store_bytes(from), from.n, to.p, to.n);
@@ -121,7 +121,7 @@ static bool apply(struct store *s, struct store_batch *b, struct reason *r)
 	return ok;
 }
 
-/* The number is part of the batch, so RocksDB's files show how far they are. */
+/* The number is part of the batch, so RocksDB's files show their last record. */
 static void put_number(struct store *s, struct store_batch *b, struct journal_point record)
 {
 	char be[STORE_JOURNAL_BYTES];
@@ -140,7 +140,7 @@ static struct slice data_of(const struct store_batch *b)
 	return slice_make(p, n);
 }
 
-/* First the journal, then RocksDB: whatever can be read is as durable as its writer asked for. */
+/* First the journal, then RocksDB: readable data is as durable as its writer requested. */
 static bool write_journaled(struct store *s, struct store_batch *b, bool sync, struct reason *r)
 {
 	bool ok;

@@ -1,12 +1,11 @@
 /* One action on one item: condition, new item, and everything that follows from the change.
  *
- * First everything is worked out and checked, then everything is staged: an action that fails has
- * staged nothing.
+ * Computes and checks everything before it stages anything: a failed action has staged nothing.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "table/apply.h"
 #include "table/layout.h"
 
-/* An item's change, worked out. */
+/* An item's change, computed but not yet staged. */
 struct change {
 	const struct table *table;
 	struct item_key key;
@@ -35,8 +34,8 @@ static bool same(struct value x, struct value y)
 	return value_equal(x, y);
 }
 
-/* ---- working out ---- */
-/* The table as it is for this request, also made known to the caller (write.h). */
+/* ---- computing the change ---- */
+/* The table's current definition, also stored in the action (write.h). */
 static const struct table *current_table(struct stage *s, struct write_action *a)
 {
 	const struct catalog *c = stage_catalog(s);
@@ -66,15 +65,14 @@ static bool check_condition(struct stage *s, struct write_action *a, struct valu
 static bool put_item(struct stage *s, struct write_action *a, bool table_changed, struct value *new)
 {
 	*new = a->item;
-	/* The caller has checked it, but against the table as it knew it. */
+	/* The caller's check used an earlier definition. */
 	return !table_changed || table_check_index_keys(a->table, a->item, s->arena, &a->error);
 }
 
 static bool update_item(struct stage *s, struct write_action *a, struct value old, struct value *new)
 {
 	*new = value_present(old) ? old : a->key_item;
-	/* Taking something away from an item that is not there does not make one, nor is anything
-	 * wrong with the paths then. */
+	/* An update that only removes does not create a missing item, and its paths cannot be invalid. */
 	if (!value_present(old) && a->update && update_only_takes(a->update)) {
 		*new = VALUE_ABSENT;
 		return true;
@@ -201,7 +199,7 @@ static void stage_change(struct stage *s, const struct change *c)
 }
 
 /* ---- the action ---- */
-/* Whether a TTL deletion still applies to the item as it is now. */
+/* Whether the item as it is now has still expired. */
 static bool has_expired(const struct write_action *a, struct value old)
 {
 	int64_t expiry;
@@ -239,7 +237,7 @@ bool apply_action(struct stage *s, struct write_action *a)
 	if (!c->table || !stage_get_item(s, c->table->id, a->key, &c->old, &a->error))
 		return false;
 	c->old_size = size_of(c->old);
-	if (a->condition || a->update) /* otherwise it is not looked into */
+	if (a->condition || a->update) /* otherwise it is not read */
 		s->item_bytes += c->old_size;
 	if (a->by_ttl && !has_expired(a, c->old))
 		return true;

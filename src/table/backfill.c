@@ -1,10 +1,9 @@
 /* Filling a new index (or TTL entries) of a table that has items already.
  *
- * From the commit that made the index on, every write keeps it up to date; so it is enough to visit
- * every item of one later moment once. Keys are collected here, on a view; the writer then looks at
- * each item as it is by then and enters it unless a write did so before. Other writes go in between
- * two chunks. An item that lacks the index's key attributes, or has them with other types, is left
- * out, as DynamoDB does.
+ * After the commit that created the index, every write keeps it up to date; so it is enough to visit once every item
+ * of a later view. This file collects keys from the view; the writer then reads each current item and adds its entry
+ * unless a write has already done so. Other writes run between chunks. As in DynamoDB, an item is left out if it
+ * lacks the index's key attributes or has them with other types.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "table/background.h"
 
@@ -14,8 +13,8 @@
 #include "table/internal.h"
 #include "table/layout.h"
 
-#define CHUNK_KEYS  200          /* entered by one request */
-#define CHUNK_BYTES (256 * 1024) /* items looked at by one step */
+#define CHUNK_KEYS  200          /* per request to the writer */
+#define CHUNK_BYTES (256 * 1024) /* items read by one step */
 #define CHUNK_ITEMS 2000
 
 void backfill_release(struct backfill *b)
@@ -24,7 +23,7 @@ void backfill_release(struct backfill *b)
 	*b = (struct backfill){ 0 };
 }
 
-/* The table at hand: the index to be filled (NULL: TTL entries). */
+/* The index to fill (NULL: TTL entries). */
 struct job {
 	const struct table *table;
 	const struct index *index;
@@ -63,7 +62,7 @@ static bool wants(const struct job *j, struct value item)
 struct chunk {
 	struct item_key keys[CHUNK_KEYS];
 	size_t key_count;
-	struct slice last; /* the last item looked at; empty: there was none */
+	struct slice last; /* the last item read; empty: none */
 	bool at_end;
 };
 
@@ -148,7 +147,7 @@ static bool finish(struct db *db, struct backfill *b, const struct job *j, struc
 	return background_control(db, &control, a);
 }
 
-/* Goes on with the job it was at, or begins with another. */
+/* Continues the current job, or begins another. */
 static void take_up(struct backfill *b, const struct job *j)
 {
 	uint32_t index_id = j->index ? j->index->id : 0;

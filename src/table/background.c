@@ -1,5 +1,4 @@
-/* One thread for maintenance: sweeps every second, and backfills while there are any.
- * SPDX-License-Identifier: Apache-2.0 */
+/* One thread for maintenance: sweeps every second, and runs backfills. SPDX-License-Identifier: Apache-2.0 */
 #include "table/background.h"
 
 #include "base/alloc.h"
@@ -9,7 +8,7 @@
 #include "table/control/reclaim.h"
 #include "table/timekeeper.h"
 
-#define STREAM_SWEEP_MS 60000 /* readers do not see what is too old: removing it has time */
+#define STREAM_SWEEP_MS 60000 /* readers skip expired records, so removing them is not urgent */
 #define SYNC_MS         1000  /* durability relaxed */
 
 struct background {
@@ -39,7 +38,7 @@ static bool is_due(int64_t *next_us, int64_t every_ms, bool now)
 {
 	int64_t t = clock_monotonic_us();
 
-	/* Further away than that: the clock went back, as fake ones do. */
+	/* If it is further away, the clock went back, as fake ones do. */
 	if (!now && t < *next_us && *next_us - t <= every_ms * 1000)
 		return false;
 	*next_us = t + every_ms * 1000;
@@ -53,10 +52,10 @@ static void sync_relaxed(struct background *b, struct arena *a)
 	if (db_opts(b->db)->durability != DURABILITY_RELAXED || !is_due(&b->next_sync_us, SYNC_MS, false))
 		return;
 	if (!store_sync(b->db->store, a, &e))
-		log_error("cannot bring writes to disk: %.*s", SLICE_ARG(e.message));
+		log_error("cannot sync writes to disk: %.*s", SLICE_ARG(e.message));
 }
 
-/* `now`: sweeps also if their time has not come. */
+/* `now`: also runs sweeps that are not due. */
 static bool do_step(struct background *b, bool now, struct arena *a)
 {
 	bool worked = false;
@@ -64,7 +63,7 @@ static bool do_step(struct background *b, bool now, struct arena *a)
 	timekeeper_tick(b->db, a);
 	if (is_due(&b->next_sweep_us, db_opts(b->db)->ttl_sweep_ms, now)) {
 		if (sweep_ttl(b->db, a)) {
-			b->next_sweep_us = 0; /* perhaps there is more */
+			b->next_sweep_us = 0; /* there may be more */
 			worked = true;
 		}
 		worked |= sweep_tokens(b->db, a);
@@ -84,7 +83,7 @@ static bool step(struct background *b, bool now)
 	arena_init(&a);
 	pthread_mutex_lock(&b->step_lock);
 	ARENA_TRY(&a, { worked = do_step(b, now, &a);
-	}, { log_warn("background work put off: out of memory");
+	}, { log_warn("background work postponed: out of memory");
 	});
 	pthread_mutex_unlock(&b->step_lock);
 	arena_release(&a);

@@ -118,7 +118,7 @@ void batch_take(struct batch *b, struct stage *s)
 	b->ttl_deleted += s->ttl_deleted;
 }
 
-/* Newest first, because a name may have been staged twice, the later shadowing the earlier. An
+/* Newest first: a name may have been staged twice, the later entry shadowing the earlier. An
  * overlay entry whose value is NULL counts as none. */
 void batch_undo(struct batch *b, struct stage *s)
 {

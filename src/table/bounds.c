@@ -1,8 +1,8 @@
 /* From key terms, segments and start keys to ranges of store keys.
  *
- * In ITEMS the sort key stands last, as it is: `= v` is [v, v\0) and the rest follows from that.
- * In INDEX every range attribute is escaped and ended, so no encoded value is the beginning of
- * another, and more follows it: `= v` is everything that starts with the encoded v.
+ * In ITEMS the raw sort key comes last: `= v` is [v, v\0), and the other operators follow from that. In INDEX every
+ * range attribute is escaped and terminated, so no encoded value is a prefix of another, and more bytes follow: `= v`
+ * is everything that starts with the encoded v.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "table/bounds.h"
 
@@ -39,10 +39,9 @@ static struct slice just_after(struct arena *a, struct slice key)
 	return concat(a, key, slice_make("\0", 1));
 }
 
-/* ---- the place of one value of the last range attribute given ---- */
+/* ---- the position of one value of the last given range attribute ---- */
 
-/* Where keys with the value begin, where those with greater values begin, and where keys begin and
- * end that start with it (begins_with). */
+/* The bounds of keys with this value, of keys with greater values, and of keys that start with it (begins_with). */
 struct place {
 	struct slice at, after, prefix_end;
 };
@@ -175,7 +174,7 @@ struct key_range bounds_of_request(const struct page_request *r, struct arena *a
 
 /* ---- ExclusiveStartKey ---- */
 
-/* The store's key of the item (or entry) whose key attributes `start` gives. */
+/* The store key of the item (or entry) with the key attributes in `start`. */
 static struct slice key_of_start(const struct page_request *r, struct arena *a)
 {
 	const struct key_schema *k = &r->table->key;
@@ -220,7 +219,7 @@ static bool term_holds(const struct key_term *t, struct value v)
 	return false;
 }
 
-/* Whether the start fulfils every term on attributes `attrs`; *given counts the terms. */
+/* Whether the start meets every term on the attributes `attrs`; *given counts the terms. */
 static bool start_fits(const struct page_request *r, const struct key_attr *attrs, int n, int *given)
 {
 	bool fits = true;

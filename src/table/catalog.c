@@ -1,4 +1,4 @@
-/* Catalogs: immutable sets of tables, shared by reference count; and how they are read at opening.
+/* Catalogs: immutable sets of tables, shared by reference count; and loading them at opening.
  *
  * A catalog holds a reference to each of its tables, so a table lives as long as the last catalog
  * that has it, and a change of one table copies pointers, not definitions.
@@ -11,7 +11,7 @@
 
 struct table_box {
 	_Atomic uint32_t refs;
-	struct arena arena; /* everything the table points to, but its counters */
+	struct arena arena; /* everything the table points to, except its counters */
 	struct table table;
 };
 
@@ -186,7 +186,7 @@ void catalog_unref(void *catalog)
 	mem_free(c);
 }
 
-/* Where in by_name the table of this name is or would be. */
+/* The position in by_name of the table of this name, present or not. */
 static size_t name_position(const struct catalog *c, struct slice name)
 {
 	size_t low = 0, high = c->count;
@@ -347,7 +347,7 @@ static bool load_table(struct db *db, struct slice text, struct arena *a, struct
 	if (!table_from_text(text, a, &t))
 		return error_set(e, a, ERR_INTERNAL, "A table definition is damaged");
 	t.region = slice_str(db->region);
-	x = (struct index *)t.indexes; /* from this arena, made just now */
+	x = (struct index *)t.indexes; /* mutable: just made in this arena */
 	if (!load_stats(db, t.id, a, &t.stats, e))
 		return false;
 	for (i = 0; i < t.index_count; i++)

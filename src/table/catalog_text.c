@@ -185,7 +185,7 @@ static uint64_t get_sequence(const struct json *j, const char *name, struct aren
 	return strtoull(arena_cstr(a, get_string(j, name)), NULL, 10);
 }
 
-/* The elements of an array; *n is 0 when there is none. */
+/* The elements of an array; *n is 0 if it is absent. */
 static const struct json *get_array(const struct json *j, const char *name, size_t *n)
 {
 	const struct json *v = json_get(j, name);

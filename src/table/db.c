@@ -93,7 +93,7 @@ static bool load(struct db *db, char *why, size_t n)
 	return ok;
 }
 
-/* Everything that needs no other thread and no store. */
+/* Initializes everything that needs neither threads nor the store. */
 static struct db *db_alloc(const struct db_options *o)
 {
 	const char *region = o->region ? o->region : "us-east-1";
@@ -195,7 +195,7 @@ static void sync_at_end(struct db *db)
 	arena_release(&a);
 }
 
-/* Before the writer, because it submits requests; and so that the writer wakes it no more. */
+/* Stops before the writer, because it submits requests; the writer no longer wakes it. */
 static void stop_background(struct db *db)
 {
 	struct background *b;

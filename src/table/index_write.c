@@ -1,4 +1,4 @@
-/* Index entries: what a change of an item means for each index of its table.
+/* Index entries: the effect of an item's change on each index of its table.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "table/apply.h"
 #include "table/layout.h"
@@ -19,7 +19,7 @@ static bool has_entry(struct stage *s, const struct index *i, struct slice key, 
 	return stage_get(s, STORE_INDEX, key, &ignored, has, e);
 }
 
-/* An entry that was and one that shall be, each perhaps not there. */
+/* The old and the new entry; either may be absent. */
 struct entries {
 	bool had, has;
 	struct slice old_key, new_key;

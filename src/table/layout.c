@@ -1,4 +1,4 @@
-/* Makes and reads the keys and records of layout.h.
+/* Writes and reads the keys and records of layout.h.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <assert.h>
 

@@ -1,8 +1,8 @@
 /* Every key and record on disk that table/ makes, in one place.
  *
  * Numbers are big-endian, so that memcmp() orders them. pk and sk are value_bytes() of the table's
- * key attributes (schema.h: struct item_key); sk is empty where the table has no sort key. hash is
- * key_hash() (value/key.h). "locator" below is the tail by which three families name an item:
+ * key attributes (schema.h: struct item_key); sk is empty if the table has no sort key. hash is
+ * key_hash() (value/key.h). "locator" below is the end of a key that identifies an item in three families:
  *
  *   locator   OFFSET SIZE  MEANING
  *             0      8     key_hash(pk)
@@ -16,7 +16,7 @@
  *
  *   INDEX     OFFSET SIZE  MEANING
  *             0      4     index id
- *             4      8     key_hash(the counted hash attributes, one after the other)
+ *             4      8     key_hash(the counted hash attributes, concatenated)
  *             12     …     each hash attribute, counted (be16 length, bytes)
  *             …      …     each range attribute, escaped
  *             …      2     length of the table's pk
@@ -64,7 +64,7 @@
 struct slice layout_item_key(struct arena *a, uint32_t table, struct item_key k);
 /* All items of a table from `hash` on: be32 table, be64 hash. */
 struct slice layout_item_from_hash(struct arena *a, uint32_t table, uint64_t hash);
-/* What all items of one partition start with; what follows it is sk. */
+/* The prefix of all items of one partition; sk follows. */
 struct slice layout_item_partition(struct arena *a, uint32_t table, struct slice pk);
 /* Reads a key of ITEMS back; the slices point into `key`. False when malformed. */
 bool layout_read_item_key(struct slice key, uint32_t *table, struct item_key *out) MUST_CHECK;
@@ -86,9 +86,9 @@ bool layout_read_index_key(struct arena *a, const struct index *i, struct slice 
 #define STREAM_FLAG_TTL 1
 struct slice layout_stream_key(struct arena *a, uint32_t stream, uint32_t shard, uint64_t sequence);
 bool layout_read_stream_key(struct slice key, uint32_t *stream, uint32_t *shard, uint64_t *sequence) MUST_CHECK;
-/* r->sequence is in the key, not in the record. */
+/* The key holds r->sequence, not the record. */
 struct slice layout_stream_record(struct arena *a, const struct stream_record *r);
-/* The values point into `bytes`. r->sequence is left alone. False when malformed. */
+/* The values point into `bytes`. Does not set r->sequence. False: malformed. */
 bool layout_read_stream_record(struct slice bytes, struct stream_record *r) MUST_CHECK;
 
 /* ---- TTL ---- */
@@ -111,7 +111,7 @@ struct slice layout_stats_key(struct arena *a, uint32_t id);
 struct slice layout_stats_record(struct arena *a, int64_t items, int64_t bytes);
 bool layout_read_stats_record(struct slice record, int64_t *items, int64_t *bytes) MUST_CHECK;
 struct slice layout_collection_key(struct arena *a, uint32_t table, struct slice pk);
-/* What all collections of a table start with. */
+/* The prefix of all collections of a table. */
 struct slice layout_collection_from(struct arena *a, uint32_t table);
 /* pk points into `key`. */
 bool layout_read_collection_key(struct slice key, uint32_t *table, struct slice *pk) MUST_CHECK;
@@ -121,7 +121,7 @@ bool layout_read_u64_record(struct slice record, uint64_t *v) MUST_CHECK;
 /* ---- CATALOG, and any other family ---- */
 /* be32: also the prefix of a table's, index's or stream's keys in the other families. */
 struct slice layout_id(struct arena *a, uint32_t id);
-/* The smallest key greater than all that start with `prefix` (which is not all 0xFF). */
+/* The smallest key greater than all keys with `prefix` (which is not all 0xFF). */
 struct slice layout_after_prefix(struct arena *a, struct slice prefix);
 
 /* The expiry in seconds from an item's TTL attribute, if the table has TTL enabled and the attribute is an N of at

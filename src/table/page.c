@@ -11,12 +11,12 @@ struct walk {
 	struct db *db;
 	const struct page_request *r;
 	struct arena *arena;
-	struct arena *scratch; /* what one item needs; cleared before the next */
+	struct arena *scratch; /* memory for one item; cleared before the next */
 	const struct store_view *view;
 	struct page *page;
-	size_t read_bytes; /* item sizes read from what is walked, added up for capacity */
+	size_t read_bytes; /* sum of the sizes of walked items, for capacity */
 	size_t page_bytes; /* against PAGE_BYTES_MAX */
-	bool measures;     /* no: neither of the two is needed */
+	bool measures;     /* false: neither of the two is needed */
 };
 
 static void release_arena(void *arena)
@@ -24,7 +24,7 @@ static void release_arena(void *arena)
 	arena_release(arena);
 }
 
-/* Out of memory in it leaves the way `a` does. */
+/* Running out of memory leaves by the exit of `a`. */
 static struct arena *scratch_of(struct arena *a)
 {
 	struct arena *scratch = arena_new(a, struct arena);
@@ -35,7 +35,7 @@ static struct arena *scratch_of(struct arena *a)
 	return scratch;
 }
 
-/* The whole item for an index entry, from the same moment. */
+/* The whole item of an index entry, from the same view. */
 static bool fetch_item(struct walk *w, struct slice index_key, struct value *item, struct error *e)
 {
 	struct item_key key;
@@ -77,8 +77,8 @@ static bool take_entry(struct walk *w, struct slice key, struct value item, bool
 	return true;
 }
 
-/* A value counts at most twice its bytes for the page, and a sort key of 1 KB for every 3 KB of that: what is called a short
- * range does not come near PAGE_BYTES_MAX, unless entries stand for larger items. */
+/* A value counts at most twice its bytes, plus a sort key of up to 1 KB for every 3 KB of that. So a short range
+ * stays far below PAGE_BYTES_MAX, unless its entries refer to larger items. */
 static bool must_measure(const struct page_request *r, const struct store_iter *it)
 {
 	return !r->uncounted || r->fetch_items || !store_iter_is_short(it);
@@ -127,6 +127,6 @@ bool db_page(struct db *db, const struct page_request *r, struct arena *a, struc
 		out->capacity.index_units[r->index - r->table->indexes] += units;
 	else
 		out->capacity.table_units += units;
-	stats_add(&r->table->stats->reads, out->scanned ? out->scanned : 1); /* looking in vain is reading, too */
+	stats_add(&r->table->stats->reads, out->scanned ? out->scanned : 1); /* finding nothing counts as a read */
 	return true;
 }

@@ -1,9 +1,9 @@
 /* How much of a page's 1 MB an item takes up.
  *
- * DynamoDB documents 1 MB; what it adds up is not item_size() but something like its stored form, found by
- * measuring where its pages end: an attribute's name counts one byte, values carry a length or type byte, and every
- * started 3 KB of the item costs 18 bytes and its sort key once more. The difference matters to clients that rely
- * on where a page ends. Capacity is not counted this way.
+ * DynamoDB documents 1 MB, but it sums something like its stored form, not item_size(). Measuring where its pages end
+ * shows: an attribute's name counts one byte, values carry a length or type byte, and every started 3 KB of the item
+ * costs 18 bytes and its sort key once more. The difference matters to clients that rely on where a page ends.
+ * Capacity is not counted this way.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "table/page_size.h"
 

@@ -5,7 +5,7 @@
 
 #include "table/schema.h"
 
-/* *item_bytes is its item_size(), which the same walk finds. */
+/* *item_bytes is its item_size(), computed in the same walk. */
 size_t page_size_of_item(const struct table *t, struct value item, size_t *item_bytes);
 
 #endif

@@ -7,7 +7,7 @@
 #include "table/capacity.h"
 #include "table/db.h"
 
-/* Where items are read. */
+/* The table, and the moment, to read from. */
 struct db_at {
 	struct db *db;
 	const struct store_view *view; /* NULL: the latest */
@@ -35,10 +35,10 @@ struct page_request {
 	uint32_t segment, total_segments; /* scan; 0 of 0: the whole table */
 	int64_t limit;                    /* items evaluated at most; 0: no limit */
 	const struct condition *filter;
-	bool consistent;               /* counts capacity; reads are always consistent */
-	const struct store_view *view; /* of this moment; NULL: of now */
-	bool uncounted;                /* the caller does not need the capacity, and it may be wrong */
-	/* LSI: read whole items from the table, because attributes outside the index were requested. */
+	bool consistent;               /* only affects capacity; reads are always consistent */
+	const struct store_view *view; /* the moment to read; NULL: now */
+	bool uncounted;                /* the caller ignores the capacity, which may then be wrong */
+	/* LSI: read whole items from the table, because the request needs attributes outside the index. */
 	bool fetch_items;
 	/* Called for each item that passes the filter, in order; valid during the call. */
 	void (*emit)(void *ctx, struct value item);
@@ -62,7 +62,7 @@ bool db_page(struct db *db, const struct page_request *r, struct arena *a, struc
  *                    conditions": another partition, no term on a range attribute
  *   NOT_IN_RANGE     "The provided starting key does not match the range key predicate"
  *   NOT_RESTARTABLE  "The query can return at most one row and cannot be restarted": another
- *                    partition, and terms on range attributes that it fulfils */
+ *                    partition, and it meets terms on range attributes */
 enum page_start {
 	PAGE_START_FITS,
 	PAGE_START_OUTSIDE,
@@ -73,7 +73,7 @@ enum page_start page_start_check(const struct page_request *r);
 /* Whether `start` lies in the scan's segment ("Invalid ExclusiveStartKey. Please use
  * ExclusiveStartKey with correct Segment. …"). */
 bool page_start_in_segment(const struct page_request *r, struct arena *a);
-/* Both: it fits the query's terms, or the scan's segment. */
+/* Whether it fits the query's terms, or the scan's segment. */
 bool page_start_in_bounds(const struct page_request *r, struct arena *a);
 /* The scan segment an item with this partition key falls into. */
 uint32_t scan_segment_of(struct slice pk, uint32_t total_segments);

@@ -1,4 +1,4 @@
-/* Names and ARNs; whether an item or a key fits a table; what an index takes of an item.
+/* Names and ARNs; checks of items and keys against a table; the attributes an index stores of an item.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "table/schema.h"
 
@@ -115,7 +115,7 @@ static bool check_key_size(struct slice bytes, enum value_type type, bool hash, 
 	return true;
 }
 
-/* The text differs with where the key stands: an item's, or a Key parameter's. */
+/* The text depends on whether the key comes from an item or a Key parameter. */
 static bool check_key_value(const struct key_attr *k, struct value v, bool hash, struct arena *a, struct slice *out,
 			    struct error *e)
 {
@@ -171,7 +171,7 @@ bool table_key_of_key(const struct table *t, struct value key, struct arena *a, 
 
 bool table_check_item_size(struct value item, bool updating, struct arena *a, struct error *e)
 {
-	/* No value counts more than twice its bytes here: most need not be measured. */
+	/* No item counts as more than twice its encoded bytes, so most need not be measured. */
 	if (item.n <= ITEM_BYTES_MAX / 2 || item_size(item) <= ITEM_BYTES_MAX)
 		return true;
 	return error_set(e, a, ERR_VALIDATION,
@@ -235,7 +235,7 @@ static bool update_fault_error(const struct key_attr *k, enum index_key_fault fa
 			 k->type == VALUE_S ? "string" : "binary");
 }
 
-/* Of both parts of an index's key, in bytes. */
+/* Checks the bytes of both parts of an index's key. */
 static bool check_index_size(size_t hash, size_t range, struct arena *a, struct error *e)
 {
 	return check_key_size(slice_make(NULL, hash), VALUE_B, true, a, e) &&
@@ -248,8 +248,8 @@ static bool size_fits(const struct index *i, struct value item)
 	       key_bytes(i->key.range, i->key.range_count, item) <= RANGE_KEY_BYTES_MAX;
 }
 
-/* Of several indexes with the same fault DynamoDB names the alphabetically first. NULL: none has
- * the attribute in its key. */
+/* Of several indexes with the same fault, DynamoDB names the first alphabetically. NULL: no index has the attribute
+ * in its key. */
 static const struct index *first_index_of(const struct table *t, struct slice name)
 {
 	const struct index *first = NULL;
@@ -261,7 +261,7 @@ static const struct index *first_index_of(const struct table *t, struct slice na
 	return first;
 }
 
-/* *bytes grows by what the attribute takes of the key. */
+/* Adds the attribute's bytes in the key to *bytes. */
 static bool check_attr_of_index(const struct table *t, const struct key_attr *k, struct value item, size_t *bytes,
 				struct arena *a, struct error *e)
 {
@@ -363,7 +363,7 @@ bool index_holds(const struct index *i, struct value item)
 }
 
 /* ---- parts of items ---- */
-/* The members of `item` that `wanted` says yes to. */
+/* The members of `item` for which `wanted` is true. */
 static struct value filtered(struct value item, struct arena *a, const struct table *t, const struct index *i,
 			     bool (*wanted)(const struct table *, const struct index *, struct slice))
 {

@@ -78,16 +78,16 @@ struct index {
 
 enum stream_view { STREAM_NONE, STREAM_KEYS_ONLY, STREAM_NEW_IMAGE, STREAM_OLD_IMAGE, STREAM_NEW_AND_OLD };
 const char *stream_view_name(enum stream_view v);
-/* STREAM_NONE when it names none. */
+/* STREAM_NONE: not a view type. */
 enum stream_view stream_view_parse(struct slice s);
 
 /* All open shards of a stream were closed, and have children. */
 struct stream_split {
-	uint64_t sequence; /* children begin with it, and their parents end before it */
-	int64_t ms;        /* when; children are named by it. Rises from split to split */
-	uint32_t depth;    /* from then on each of the stream's shards is reported as 2^depth shards */
+	uint64_t sequence; /* the children's first; parents end before it */
+	int64_t ms;        /* time of the split, part of the children's names; rises from split to split */
+	uint32_t depth;    /* afterwards each of the stream's shards is reported as 2^depth shards */
 };
-#define STREAM_SPLITS_MAX 100 /* with one more the two oldest become one */
+#define STREAM_SPLITS_MAX 100 /* beyond it, the two oldest are merged */
 #define STREAM_DEPTH_MAX  2
 
 /* A stream, enabled or (closed_ms != 0) disabled and still readable until trimmed. */
@@ -133,8 +133,8 @@ struct table {
 	enum ttl_status ttl;
 	struct slice ttl_attribute; /* kept when disabled; DescribeTimeToLive hides it then */
 	bool ttl_backfilling;
-	/* Another one each time TTL is enabled, so that a backfill notices; only in memory: 0 after
-	 * a restart, when every backfill begins again anyway. */
+	/* Changes each time TTL is enabled, so that a running backfill notices. Only in memory: 0 after a restart, when
+	 * every backfill begins again anyway. */
 	uint64_t ttl_epoch;
 	bool deletion_protection;
 	struct slice table_class; /* STANDARD… ; empty when never given */
@@ -145,18 +145,18 @@ struct table {
 	struct stats *stats;
 };
 
-/* NULL when there is none of this name. */
+/* NULL: no such index. */
 const struct index *table_index(const struct table *t, struct slice name);
-/* Type of an attribute in AttributeDefinitions, VALUE_NONE when not defined. */
+/* Type of an attribute in AttributeDefinitions; VALUE_NONE: not defined. */
 enum value_type table_attribute_type(const struct table *t, struct slice name);
 /* arn:aws:dynamodb:<region>:000000000000:table/<name> (+ /index/<name>, /stream/<label>) */
 struct slice table_arn(const struct table *t, struct arena *a);
 struct slice index_arn(const struct table *t, const struct index *i, struct arena *a);
 struct slice stream_arn(const struct table *t, const struct stream *s, struct arena *a);
-/* The table name in a table ARN (or in an index or stream ARN); `s` itself when it is no ARN. */
+/* The table name in a table ARN (or in an index or stream ARN); `s` itself if it is not an ARN. */
 struct slice table_name_of_arn(struct slice s);
 
-/* A primary key as sortable bytes (value_bytes()); sk is empty where the table has no sort key. */
+/* A primary key as sortable bytes (value_bytes()); sk is empty if the table has no sort key. */
 struct item_key {
 	struct slice pk, sk;
 };
@@ -169,14 +169,14 @@ bool table_key_of_item(const struct table *t, struct value item, struct arena *a
  * the schema"). */
 bool table_key_of_key(const struct table *t, struct value key, struct arena *a, struct item_key *out,
 		      struct error *e) MUST_CHECK;
-/* Whether the item's attributes that are keys of indexes have the right type, size and are not
- * empty ("Type mismatch for Index Key …"). */
+/* Whether the item's index key attributes have the right type and size and are not empty ("Type mismatch for Index
+ * Key …"). */
 bool table_check_index_keys(const struct table *t, struct value item, struct arena *a, struct error *e) MUST_CHECK;
 /* Whether the attribute, which may be an index key, may have a value of this type. */
 bool table_check_index_key_type(const struct table *t, struct slice name, enum value_type type, struct arena *a,
 				struct error *e) MUST_CHECK;
-/* The same of an updated item, for the attributes that differ from `old` (which may be absent),
- * with the texts of UpdateItem ("The update expression attempted to update …"). */
+/* The same for an updated item: checks attributes that differ from `old` (which may be absent), with the texts of
+ * UpdateItem ("The update expression attempted to update …"). */
 bool table_check_updated_index_keys(const struct table *t, struct value old, struct value item, struct arena *a,
 				    struct error *e) MUST_CHECK;
 /* 400 KB. `updating`: which of DynamoDB's two texts ("Item size has exceeded the maximum allowed
@@ -191,7 +191,7 @@ struct value table_key_item(const struct table *t, const struct index *i, struct
 bool index_holds(const struct index *i, struct value item);
 /* Whether an attribute of that name is in the index: by its projection, or as a key of the table or the index. */
 bool index_has_attribute(const struct table *t, const struct index *i, struct slice name);
-/* What the index stores of an item: `item` itself for PROJECT_ALL. */
+/* The part of an item that the index stores: `item` itself for PROJECT_ALL. */
 struct value index_projected(const struct table *t, const struct index *i, struct value item, struct arena *a);
 bool is_key_attribute(const struct key_schema *k, struct slice name);
 

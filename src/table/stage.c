@@ -1,5 +1,4 @@
-/* The stage: reads through the overlays, and what a request wants written.
- * SPDX-License-Identifier: Apache-2.0 */
+/* The stage: reads through the overlays, and a request's writes. SPDX-License-Identifier: Apache-2.0 */
 #include <assert.h>
 
 #include "table/batch.h"
@@ -39,7 +38,7 @@ bool stage_get(struct stage *s, enum store_family f, struct slice key, struct sl
 	if (!w)
 		return store_get(&(struct store_at){ s->batch->db->store, NULL, f }, key, s->arena, value, found, e);
 	*found = w->kind == STAGED_PUT;
-	/* It may stand in another request's arena, which goes before this one's. */
+	/* It may be in another request's arena, which is cleared before this one's. */
 	*value = *found ? arena_copy(s->arena, w->value) : SLICE("");
 	return true;
 }
@@ -146,7 +145,8 @@ void stage_drop_counters(struct stage *s, uint32_t id, struct stats *stats)
 	stage_delete(s, STORE_STATS, layout_stats_key(s->arena, id));
 }
 
-/* By what it does, not by what it is called: a transaction that deletes an item and counts it out elsewhere frees room, too. */
+/* Judged by its effect, not its operation: a transaction that deletes an item and decrements a counter elsewhere
+ * frees room too. */
 bool stage_frees(const struct stage *s)
 {
 	const struct staged *w;
@@ -195,8 +195,8 @@ void stage_drop_table(struct stage *s, uint32_t id)
 	stage_delete(s, STORE_CATALOG, layout_id(s->arena, id));
 }
 
-/* Milliseconds in the upper bits, and never less than one more (T5). A clock that is out of its mind is not
- * followed: it would use the numbers up. */
+/* Milliseconds in the upper bits, and always greater than the last one (T5). Ignores a clock that is absurdly far
+ * ahead: it would use up the numbers. */
 uint64_t stage_next_sequence(struct stage *s)
 {
 	int64_t ms = s->batch->now_ms;

@@ -1,4 +1,4 @@
-/* Reading change streams: shards are key ranges, and so is what retention leaves of them.
+/* Reads change streams: a shard is a key range, and so is the part of it that is still retained.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "table/streams.h"
 

@@ -6,9 +6,9 @@
  * at least 21 characters.
  *
  * A sequence number is an order, not a date: after the clock is set back, numbers continue from the later time by
- * counting. The record holds the time of the change (created_ms, from the wall clock). The timekeeper
- * (timekeeper.h) decides when a record is forgotten: it notes which numbers existed at which time. So trimming
- * deletes a key range whatever the clock did.
+ * counting. The record holds the time of the change (created_ms, from the wall clock). The timekeeper (timekeeper.h)
+ * decides when a record expires: it notes which numbers existed at which time. So trimming deletes a key range,
+ * whatever happened to the clock.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef THORPE_TABLE_STREAMS_H
 #define THORPE_TABLE_STREAMS_H
@@ -16,20 +16,19 @@
 #include "request/request.h"
 #include "table/db.h"
 
-#define STREAM_SEQUENCE_SHIFT 22 /* milliseconds stand above the counter */
-#define STREAM_LAST_MS \
-	INT64_C(4102444800000) /* 2100: later times leave the numbers to the counter, which then has 2^60 */
+#define STREAM_SEQUENCE_SHIFT 22                     /* the milliseconds are above the counter */
+#define STREAM_LAST_MS        INT64_C(4102444800000) /* 2100: past it numbers only count up, with 2^60 left */
 
 struct stream_record {
 	uint64_t sequence;
 	enum stream_event event;
 	bool by_ttl; /* userIdentity {Type: Service, PrincipalId: dynamodb.amazonaws.com} */
 	int64_t created_ms;
-	struct value keys, old_image, new_image; /* images as the view type has them, else absent */
+	struct value keys, old_image, new_image; /* images according to the view type, else absent */
 	size_t size_bytes;
 };
 
-/* The stream with this ARN, enabled or closed; NULL when there is none (any more). */
+/* The stream with this ARN, enabled or closed; NULL: no such stream (any more). */
 const struct stream *catalog_stream(const struct catalog *c, struct slice arn, const struct table **table);
 
 struct stream_read {
@@ -40,15 +39,15 @@ struct stream_read {
 	void (*emit)(void *ctx, const struct stream_record *r); /* the record is valid during the call */
 	void *ctx;
 };
-/* Records of one shard with sequence >= from, oldest first, at most `limit` and until they add up to 1 MB. Records
- * below the horizon are not seen. *next is where to continue; at the end of a closed stream's shard it is greater
- * than closed_sequence: nothing will ever follow. Errors: INTERNAL (disk). */
+/* Records of one shard with sequence >= from, oldest first, at most `limit` and 1 MB in total. Skips records below
+ * the horizon. *next is the position to continue from; at the end of a closed stream's shard it is greater than
+ * closed_sequence: no record will ever follow. Errors: INTERNAL (disk). */
 bool db_stream_read(struct db *db, const struct stream_read *q, struct arena *a, uint64_t *next,
 		    struct error *e) MUST_CHECK;
-/* The sequence number the next commit will at least have: LATEST. */
+/* The lowest sequence number the next commit can have: LATEST. */
 uint64_t db_stream_latest(struct db *db);
-/* Records up to this number have been kept for 5/6 of the time that records are kept (20 of 24 hours), in the database's own time.
- * 0: none has, or it is not known yet (for a second after opening). */
+/* Records up to this number have reached 5/6 of the retention time (20 of 24 hours), in the database's own time. 0:
+ * none, or not known yet (for a second after opening). */
 uint64_t db_stream_aging(struct db *db);
 /* The oldest sequence a record can still have: TRIM_HORIZON. An iterator below it is trimmed. */
 uint64_t db_stream_horizon(struct db *db, const struct stream *s);

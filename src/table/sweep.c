@@ -1,4 +1,4 @@
-/* What time takes away: expired items, idempotency tokens, stream records.
+/* Deletes what has expired: items, idempotency tokens, stream records.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "table/background.h"
 
@@ -10,7 +10,7 @@
 #include "value/key.h"
 
 #define TTL_CHUNK 200 /* items of one table deleted by one request */
-/* DynamoDB leaves alone what expired longer ago: more likely a mistake than a date. */
+/* DynamoDB ignores older expiry times: they are more likely mistakes. */
 #define TTL_OLDEST_S (5LL * 365 * 24 * 3600)
 
 static bool iter_ok(struct store_iter *it, struct arena *a, const char *what)
@@ -23,7 +23,7 @@ static bool iter_ok(struct store_iter *it, struct arena *a, const char *what)
 	return false;
 }
 
-/* Whether there is any key in [from, to). */
+/* Whether any key is in [from, to). */
 static bool has_any(struct db *db, enum store_family f, struct slice from, struct slice to, struct arena *a)
 {
 	struct store_iter *it =
@@ -47,7 +47,7 @@ static struct value key_item_of(const struct table *t, struct item_key k, struct
 	return value_make_map(a, m, t->key.range_count ? 2 : 1);
 }
 
-/* Up to TTL_CHUNK deletions of items that expired by `deadline`; their number. */
+/* Prepares up to TTL_CHUNK deletions of items that expired by `deadline`; returns their number. */
 static size_t expired_items(struct db *db, const struct table *t, int64_t deadline, struct write_action *actions,
 			    struct arena *a)
 {
@@ -99,7 +99,7 @@ static bool sweep_table(struct db *db, const struct table *t, int64_t deadline, 
 	return deleted;
 }
 
-/* Rounded up: not before it is over. */
+/* Rounded up, so that deletion is never early. */
 static int64_t delay_s(struct db *db, const struct table *t)
 {
 	const struct db_options *o = db_opts(db);
@@ -129,7 +129,7 @@ bool sweep_tokens(struct db *db, struct arena *a)
 	struct control control = { .kind = CONTROL_SWEEP_TOKENS };
 	int64_t now = db_time_ms(db);
 
-	/* Asks first: the writer is not to be bothered every second. */
+	/* Looks first, so as not to wake the writer every second. */
 	if (!has_any(db, STORE_TOKENS, layout_token_expiry_from(a, 0), layout_token_expiry_from(a, now), a))
 		return false;
 	return background_control(db, &control, a) && control.worked;
@@ -156,7 +156,7 @@ static bool trim_stream(struct db *db, const struct stream *s, struct arena *a)
 	crash_point("trim-found");
 	any = background_control(db, &control, a);
 	crash_point("trimmed");
-	/* Files with nothing newer go at once: a busy stream would keep a day more otherwise. */
+	/* Deletes whole files without newer records at once: otherwise a busy stream would keep another day's worth. */
 	for (uint32_t shard = 0; any && shard < s->shards; shard++)
 		store_drop_files(db_store(db), STORE_STREAM, layout_stream_key(a, s->id, shard, 0),
 				 layout_stream_key(a, s->id, shard, horizon));

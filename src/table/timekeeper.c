@@ -1,4 +1,4 @@
-/* The database's own time, its marks, and the watch over the wall clock.
+/* The database's own time, its marks, and detecting jumps of the wall clock.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "table/timekeeper.h"
 
@@ -12,13 +12,13 @@
 #define HOUR_MS   (60 * MINUTE_MS)
 #define DAY_MS    (24 * HOUR_MS)
 #define INTERVALS 288              /* of marks within the retention time */
-#define MARKS_MAX (INTERVALS + 12) /* those within it, and some to spare */
-/* A round takes a second. When more than this has passed, the machine slept, or the steady clock is none. */
+#define MARKS_MAX (INTERVALS + 12) /* INTERVALS, and some to spare */
+/* A round takes a second. If more than this has passed, the machine slept, or the steady clock is not steady. */
 #define ROUND_MOST_MS MINUTE_MS
-#define QUIET_SAVE_MS HOUR_MS /* without marks only the time is saved, to know at the next start */
+#define QUIET_SAVE_MS HOUR_MS /* without new marks, saves only the time, for the next start */
 #define CLOSE_SAVE_MS MINUTE_MS
 
-/* All records up to `sequence` were there at `time_ms`. */
+/* All records up to `sequence` existed at `time_ms`. */
 struct mark {
 	uint64_t sequence;
 	int64_t time_ms;
@@ -29,16 +29,16 @@ struct timekeeper {
 	size_t mark_count;
 
 	int64_t steady_ms, wall_ms; /* at the last tick */
-	int64_t ahead_ms;           /* by which the wall clock was ahead of the steady one */
+	int64_t ahead_ms;           /* wall clock minus steady clock */
 
-	bool is_holding;       /* TTL goes by another time than the wall clock's: */
+	bool is_holding;       /* TTL uses a different time than the wall clock's: */
 	int64_t held_ahead_ms; /* ahead_ms before the jump */
 	int64_t hold_until_ms; /* of the database's time */
 	int64_t ttl_ms;
 
-	int64_t saved_ms; /* of the database's time; when it was saved, or that was tried, last */
+	int64_t saved_ms; /* in the database's time: the last attempt to save it */
 	uint64_t saved_horizon;
-	bool is_stored; /* there is a record */
+	bool is_stored; /* a record exists on disk */
 	bool has_tried; /* to make the first one */
 };
 
@@ -70,7 +70,7 @@ static struct slice record_of(struct db *db, struct arena *a)
 	buf_init(&b, a);
 	buf_room(&b, HEAD_SIZE + k->mark_count * MARK_SIZE);
 	buf_be64(&b, (uint64_t)db_time_ms(db));
-	buf_be64(&b, (uint64_t)k->ttl_ms); /* not a time that may yet turn out to be wrong */
+	buf_be64(&b, (uint64_t)k->ttl_ms); /* not the wall clock, which may yet prove wrong */
 	buf_be64(&b, atomic_load(&db->stream_horizon));
 	for (size_t i = 0; i < k->mark_count; i++) {
 		buf_be64(&b, k->marks[i].sequence);
@@ -94,7 +94,7 @@ static bool read_marks(struct timekeeper *k, struct slice record)
 	return true;
 }
 
-/* False: it is tried again at the next time for it. */
+/* False: the next interval tries again. */
 static bool save(struct db *db, struct arena *a)
 {
 	struct timekeeper *k = db->timekeeper;
@@ -147,7 +147,7 @@ static void drop_old_marks(struct db *db)
 	memmove(k->marks, k->marks + n, k->mark_count * sizeof(*k->marks));
 }
 
-/* The mark after which most of the time is over: what it covers is forgotten next. */
+/* Publishes the newest mark older than 5/6 of the retention time: its records expire next. */
 static void tell_aging(struct db *db)
 {
 	const struct timekeeper *k = db->timekeeper;
@@ -171,7 +171,7 @@ static void add_mark(struct db *db)
 		 : now.sequence < atomic_load(&db->stream_horizon) || !now.sequence)
 		return;
 	if (k->mark_count == MARKS_MAX)
-		k->mark_count--; /* cannot be; its records would get as old as the new mark's */
+		k->mark_count--; /* cannot happen; its records would then expire with the new mark's */
 	k->marks[k->mark_count++] = now;
 }
 
@@ -209,8 +209,8 @@ static void watch_jumps(struct db *db)
 	int64_t ahead_ms = k->wall_ms - k->steady_ms, jump = ahead_ms - k->ahead_ms;
 
 	if (jump > CLOCK_JUMP_MS) {
-		log_warn("the clock has jumped ahead by %s; TTL goes by the time before for %d minutes, "
-			 "in case it is set right",
+		log_warn("the clock has jumped ahead by %s; TTL uses the time before the jump for %d minutes, "
+			 "in case the clock is corrected",
 			 in_words(jump).text, (int)(TTL_HOLD_MS / MINUTE_MS));
 		hold_ttl(db, k->ahead_ms);
 	} else if (jump < -CLOCK_JUMP_MS) {
@@ -229,19 +229,18 @@ static void set_ttl_time(struct db *db)
 	k->ttl_ms = k->is_holding ? held_ms : k->wall_ms;
 }
 
-/* What happened to the clock since `then_ms`, when the database was last at work, is not known for sure. */
+/* Compares with `then_ms`, the time when the database last worked; what the clock did since is uncertain. */
 static void compare_with_last_time(struct db *db, int64_t then_ms)
 {
 	struct timekeeper *k = db->timekeeper;
 	int64_t gone_ms = k->wall_ms - then_ms;
 
 	if (gone_ms < -CLOCK_JUMP_MS)
-		log_warn("the clock is %s behind the time at which this database was last at work",
-			 in_words(-gone_ms).text);
+		log_warn("the clock is %s behind the time when this database last worked", in_words(-gone_ms).text);
 	if (gone_ms <= DAY_MS || !db->clock->steady_ms)
 		return;
-	log_info("this database was last at work %s ago, by the clock; TTL begins in %d minutes",
-		 in_words(gone_ms).text, (int)(TTL_HOLD_MS / MINUTE_MS));
+	log_info("this database last worked %s ago, by the clock; TTL begins in %d minutes", in_words(gone_ms).text,
+		 (int)(TTL_HOLD_MS / MINUTE_MS));
 	hold_ttl(db, then_ms - k->steady_ms);
 }
 

@@ -8,17 +8,17 @@
  *   - A record is kept at least as long as its stream's retention says, counted in time the database was open, and
  *     at most one interval of marks (1/288: five minutes in a day) and one sweep longer.
  *   - Setting the wall clock ahead trims nothing early, and setting it back keeps nothing for years.
- *   - While the database is closed, or the machine sleeps, nothing gets older: processors find what they had to do.
- *     So a stream never holds more than a day's worth of writing at work.
- *   - A kill loses what was not saved yet: the time repeats some minutes, and records stay so much longer.
- *   - Databases made before there was a timekeeper begin with a mark for all they have.
+ *   - While the database is closed, or the machine sleeps, nothing ages: processors find the records they still have
+ *     to process. So a stream holds a day's worth of working time.
+ *   - A kill loses unsaved time: the clock goes back some minutes, and records stay that much longer.
+ *   - Databases older than the timekeeper begin with one mark for all their records.
  *
  * The horizon never goes back: it is saved before anything below it is deleted.
  *
  * TTL is about dates and uses the wall clock. But after the clock is set ahead by more than a minute, TTL continues
  * with the time before the jump for TTL_HOLD_MS, so that a wrong clock that is soon corrected deletes nothing.
- * Likewise at the start, or after a sleep of the machine, when the clock is more than a day later than when the
- * database was last at work: it was off, or its clocks are wrong.
+ * Likewise at the start, or after a sleep of the machine, if the clock is more than a day later than when the
+ * database last worked: it was off, or the clock is wrong.
  *
  * Threads: all functions except new, free, load and close require the background's step_lock (background.c).
  * SPDX-License-Identifier: Apache-2.0 */
@@ -32,20 +32,20 @@
 
 struct timekeeper;
 
-/* NULL when memory is out. */
+/* NULL: out of memory. */
 struct timekeeper *timekeeper_new(void);
 void timekeeper_free(struct timekeeper *k); /* NULL is fine */
 /* At opening, after the last sequence number is known. Logs it if the clock was set back since the database was
  * last open. Errors: INTERNAL (disk, damage). */
 bool timekeeper_load(struct db *db, struct arena *a, struct error *e) MUST_CHECK;
-/* One round: time, marks, the horizon, jumps (a warning each); saves now and then. A few comparisons when there is
- * nothing to do. What cannot be saved is tried again later. */
+/* One round: time, marks, the horizon, jumps (a warning each); saves at intervals. Costs a few comparisons if there
+ * is nothing to do. Retries failed saves later. */
 void timekeeper_tick(struct db *db, struct arena *a);
-/* The wall clock as TTL has it, as of the last tick: sweeps that follow a jump know of it. */
+/* The time TTL uses, as of the last tick: sweeps after a jump take it into account. */
 int64_t timekeeper_ttl_ms(struct db *db);
-/* Before anything is trimmed. False: it could not be saved. */
+/* Call before trimming. False: not saved. */
 bool timekeeper_save_horizon(struct db *db, struct arena *a) MUST_CHECK;
-/* The last save, while the writer still runs. */
+/* Saves for the last time; the writer must still run. */
 void timekeeper_close(struct db *db);
 
 #endif

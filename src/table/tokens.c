@@ -1,15 +1,15 @@
-/* Idempotency tokens: a transaction done once is not done again for some minutes.
+/* Idempotency tokens: a repeated transaction is not executed again for some minutes.
  *
- * A token is recorded in the batch of its transaction (T3), so it is known exactly when the
- * transaction happened. Its time is the database's own (db_time_ms()): a wall clock that jumps ahead
- * must not let a repeated transaction happen again.
+ * A token is recorded in the batch of its transaction (T3), so it exists if and only if the transaction happened. Its
+ * time is the database's own (db_time_ms()): a jump of the wall clock must not let a repeated transaction execute
+ * again.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "table/apply.h"
 #include "table/layout.h"
 
 #define SWEEP_MOST 500
 
-/* Finds the token when it is there and has not expired. */
+/* Finds the token, unless it has expired. */
 static bool find_token(struct stage *s, struct slice token, uint8_t digest[32], bool *found, struct error *e)
 {
 	struct slice record;
@@ -52,7 +52,7 @@ void token_record(struct stage *s, const struct write_request *r)
 	stage_put(s, STORE_TOKENS, layout_token_expiry_key(s->arena, expiry_ms, r->token), SLICE(""));
 }
 
-/* Forgets one expiry; the token itself too, unless it was used again since. */
+/* Deletes one expiry entry, and the token itself unless it was used again since. */
 static bool sweep_one(struct stage *s, struct slice expiry_key, struct error *e)
 {
 	uint8_t digest[32];

@@ -1,8 +1,7 @@
-/* Recounts what T4 promises: indexes, counters, TTL entries and collection sizes against the items.
+/* Checks T4 by recounting: indexes, counters, TTL entries and collection sizes against the items.
  *
- * Everything is read from one view. What must be there is looked up item by item; what must not
- * be there shows in the numbers of entries. Counters in memory are compared only if nothing was
- * written meanwhile.
+ * Reads everything from one view. Looks up, item by item, the entries that must exist; surplus entries show in the
+ * counts. Compares counters in memory only if no write happened meanwhile.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "table/internal.h"
 #include "table/layout.h"
@@ -13,14 +12,14 @@ struct count {
 
 struct check {
 	struct db *db;
-	struct arena *arena;   /* what lasts the whole check */
-	struct arena *scratch; /* what one item needs */
+	struct arena *arena;   /* memory for the whole check */
+	struct arena *scratch; /* memory for one item */
 	struct store_view *view;
 	struct buf *report;
 	bool agree;
 };
 
-/* What the items of one table imply. */
+/* Totals implied by the items of one table. */
 struct implied {
 	struct count table, index[INDEXES_MAX];
 	int64_t ttl_entries, collections;
@@ -92,7 +91,7 @@ static void check_index_entry(struct check *c, const struct table *t, const stru
 	projected = index_projected(t, i, item, c->scratch);
 	if (!lookup(c, STORE_INDEX, key, &entry)) {
 		if (i->status == STATUS_CREATING)
-			return; /* still to come */
+			return; /* not backfilled yet */
 		differs(c, t, "index %.*s lacks %.*s", SLICE_ARG(i->name), SLICE_ARG(hex(c, key)));
 	} else if (!value_equal(projected, (struct value){ (const uint8_t *)entry.p, entry.n })) {
 		differs(c, t, "index %.*s has another value at %.*s", SLICE_ARG(i->name), SLICE_ARG(hex(c, key)));
@@ -116,7 +115,7 @@ static void check_ttl_entry(struct check *c, const struct table *t, struct value
 		differs(c, t, "no TTL entry %.*s", SLICE_ARG(hex(c, key)));
 }
 
-/* The item collection that ends here must have been counted right. */
+/* Compares the counter of the item collection that ends here. */
 static void finish_collection(struct check *c, const struct table *t, struct implied *implied)
 {
 	struct slice record;
@@ -128,7 +127,7 @@ static void finish_collection(struct check *c, const struct table *t, struct imp
 	if (!lookup(c, STORE_STATS, implied->partition, &record) || !layout_read_u64_record(record, &bytes))
 		differs(c, t, "no size of collection %.*s", SLICE_ARG(hex(c, implied->partition)));
 	else if ((int64_t)bytes != implied->partition_bytes)
-		differs(c, t, "collection %.*s: %lld bytes counted, %lld there", SLICE_ARG(hex(c, implied->partition)),
+		differs(c, t, "collection %.*s: %lld bytes counted, %lld stored", SLICE_ARG(hex(c, implied->partition)),
 			(long long)bytes, (long long)implied->partition_bytes);
 }
 
@@ -176,7 +175,7 @@ static void check_item(struct check *c, const struct table *t, struct slice key,
 	check_collection(c, t, item, k, implied);
 }
 
-/* ---- what is there besides ---- */
+/* ---- surplus entries ---- */
 
 static int64_t count_keys(struct check *c, enum store_family f, struct slice prefix)
 {
@@ -246,7 +245,7 @@ static void check_table(struct check *c, const struct table *t, struct implied *
 	check_totals(c, t, implied);
 }
 
-/* ---- what belongs to no table ---- */
+/* ---- orphans: keys of no table ---- */
 
 static bool is_known(const struct catalog *cat, enum store_family f, uint32_t id)
 {
@@ -267,7 +266,7 @@ static bool is_known(const struct catalog *cat, enum store_family f, uint32_t id
 	return false;
 }
 
-/* From one id to the next one that has any key. */
+/* Jumps from each id to the next that has any key. */
 static void check_orphans(struct check *c, const struct catalog *cat, enum store_family f)
 {
 	struct slice from = SLICE("");
@@ -282,7 +281,7 @@ static void check_orphans(struct check *c, const struct catalog *cat, enum store
 		if (!any)
 			return;
 		if (!is_known(cat, f, id))
-			differs(c, NULL, "family %d has keys of id %u, which nothing has", (int)f, id);
+			differs(c, NULL, "family %d has keys of id %u, which does not exist", (int)f, id);
 		if (id == UINT32_MAX)
 			return;
 		from = layout_id(c->arena, id + 1);

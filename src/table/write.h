@@ -14,8 +14,8 @@
 struct write_action {
 	/* in */
 	enum write_kind kind;
-	/* Of the request's catalog. The writer finds the current one by id and puts it here (held
-	 * by the request's arena): capacity's positions are those of this table's indexes. */
+	/* From the request's catalog. The writer replaces it with the current definition, by id (held by the request's
+	 * arena): capacity's positions are those of this table's indexes. */
 	const struct table *table;
 	struct item_key key;
 	struct value key_item;             /* UPDATE, DELETE, CHECK: the key attributes as an M */
@@ -23,19 +23,19 @@ struct write_action {
 	const struct condition *condition; /* or NULL */
 	const struct update *update;       /* UPDATE; NULL: only makes sure the item exists */
 	bool by_ttl;                       /* deleted by the service: userIdentity on the record */
-	/* by_ttl: the item goes only if its expiry, as it is then, is <= this (seconds since 1970);
-	 * otherwise the action succeeds without doing anything and old_item is absent. */
+	/* by_ttl: deletes the item only if its current expiry is <= this (seconds since 1970); otherwise the action succeeds
+	 * without any effect, and old_item is absent. */
 	int64_t ttl_deadline;
 	bool return_old_on_failure; /* old_item is set even if the condition fails */
 	/* out; values are in the request's arena */
 	struct error error;              /* ERR_NONE, or why this action failed */
-	struct value old_item, new_item; /* absent: there was / is none */
+	struct value old_item, new_item; /* absent: no such item */
 	struct capacity capacity;
 	int64_t collection_bytes; /* of the item collection after it; tables with LSIs */
 };
 
 enum request_mode {
-	REQUEST_EACH,    /* every action by itself: one failing leaves the others */
+	REQUEST_EACH,    /* independent actions: a failure does not affect the others */
 	REQUEST_ALL,     /* a transaction: all or none */
 	REQUEST_CONTROL, /* control.h */
 };
@@ -46,7 +46,7 @@ struct write_request {
 	struct write_request *next; /* the writer's */
 	struct arena *arena;
 	/* The submitting thread may block: if no other thread writes or waits, it acts as the writer for this one
-	 * request, which saves waking another thread and being woken by it. */
+	 * request, which saves two thread switches. */
 	bool may_wait;
 	enum request_mode mode;
 	struct write_action *actions;
@@ -63,7 +63,7 @@ struct write_request {
 	void *ctx;
 };
 
-/* True: this thread has written it, and done() has been called. The database must stay open until it returns. */
+/* True: this thread did the write, and done() has been called. The database must stay open until it returns. */
 bool db_submit(struct db *db, struct write_request *r);
 /* Submits and waits (may_wait). For tests, background work and the embedded library. */
 void db_submit_wait(struct db *db, struct write_request *r);

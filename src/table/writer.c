@@ -1,4 +1,4 @@
-/* The writer: takes what is queued, evaluates it in order, commits it together, answers everyone.
+/* The writer: takes queued requests, evaluates them in order, commits them together, and completes each.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <assert.h>
 
@@ -6,15 +6,15 @@
 #include "base/log.h"
 #include "table/apply.h"
 
-/* A batch ends here, so that its first requests do not wait long. */
+/* A batch's limit, so that its first requests do not wait long. */
 #define BATCH_REQUESTS 1000
 #define BATCH_BYTES    (8 << 20)
 
 static const struct error out_of_memory = { .code = ERR_INTERNAL, .message = { "Out of memory", 13 } };
-#define FULL "The write was not made: no space left on the disk of the database. Deleting still works"
+#define FULL "The write was refused: no space left on the disk of the database. Deleting still works"
 static const struct error disk_is_full = { .code = ERR_INTERNAL, .message = { FULL, sizeof(FULL) - 1 } };
 
-/* ---- the queue, and whose turn it is to write ---- */
+/* ---- the queue and the writer's turn ---- */
 static void write_alone(struct db *db, struct write_request *r);
 
 static void queue_up(struct db *db, struct write_request *r)
@@ -45,7 +45,8 @@ bool db_submit(struct db *db, struct write_request *r)
 	return alone;
 }
 
-/* Everything queued, in order, and the turn to write it; waits for both. NULL: closing, and nothing is left. */
+/* Takes everything queued, in order, and the turn to write it; waits for both. NULL: closing, and the queue is empty.
+ * */
 static struct write_request *take_queue(struct db *db)
 {
 	struct write_request *all;
@@ -133,7 +134,7 @@ static bool is_fatal(enum err code)
 	return code == ERR_INTERNAL || code == ERR_NOT_FOUND;
 }
 
-/* Every action is evaluated, also after one has failed: each has its reason. */
+/* Evaluates every action, even after a failure: each has its cancellation reason. */
 static bool run_transaction(struct stage *s, struct write_request *r)
 {
 	bool failed = false, seen;
@@ -144,7 +145,7 @@ static bool run_transaction(struct stage *s, struct write_request *r)
 	for (i = 0; i < r->action_count; i++) {
 		struct write_action *a = &r->actions[i];
 
-		/* The api has looked at what is written; this is about the items there. It also bounds how long others wait. */
+		/* The api has checked the request's size; this counts the existing items. It also bounds how long others wait. */
 		if (s->item_bytes > TRANSACTION_BYTES_MAX)
 			return error_set(&r->error, s->arena, ERR_VALIDATION,
 					 "Transaction payload size cannot exceed 4MB. Payload Size: %zu", s->item_bytes);
@@ -156,7 +157,7 @@ static bool run_transaction(struct stage *s, struct write_request *r)
 			return false;
 		}
 	}
-	if (failed) /* each action's error says why; the api puts it into words */
+	if (failed) /* each action's error says why; the api makes the text */
 		return error_set(&r->error, s->arena, ERR_TRANSACTION_CANCELED, "Transaction cancelled");
 	r->replayed = seen;
 	if (!seen)
@@ -185,7 +186,7 @@ static bool run(struct stage *s, struct write_request *r)
 	return control_run(s, r->control, &r->error);
 }
 
-/* Memory that runs out, the request's or the batch's, fails this request alone. */
+/* Running out of memory, in the request's arena or the batch's, fails only this request. */
 static void run_guarded(struct batch *b, struct stage *s, struct write_request *r)
 {
 	ARENA_TRY(r->arena, {
@@ -231,7 +232,7 @@ static struct write_request *evaluate_some(struct batch *b, struct write_request
 	return first;
 }
 
-/* Of one request: what was written to each table. Actions on one table mostly follow each other. */
+/* Counts one request's writes to each table. Actions on the same table are usually adjacent. */
 static void count_writes(const struct write_request *r)
 {
 	const struct table *t = NULL;
@@ -274,13 +275,13 @@ static void answer(struct write_request *first, const struct error *failed)
 
 static void wake_background(struct db *db)
 {
-	pthread_mutex_lock(&db->queue_lock); /* db_close() takes it away */
+	pthread_mutex_lock(&db->queue_lock); /* db_close() clears it */
 	background_wake(db->background);
 	pthread_mutex_unlock(&db->queue_lock);
 }
 
-/* After a failed write every request in the batch gets the error, even those that only read: what they saw may be
- * an earlier request's change that never happened (T7). */
+/* After a failed write every request in the batch gets the error, even those that only read: they may have seen an
+ * earlier request's change that never happened (T7). */
 static void run_batch(struct batch *b, struct db *db, struct write_request **pending)
 {
 	struct write_request *first;
@@ -293,7 +294,7 @@ static void run_batch(struct batch *b, struct db *db, struct write_request **pen
 	crash_point("evaluated");
 	ok = batch_commit(b, &e);
 	if (!ok) {
-		/* The store says once in the log that writes fail. */
+		/* The store logs once that writes fail. */
 		log_debug("a batch of %zu requests was not written: %.*s", count, SLICE_ARG(e.message));
 		atomic_fetch_add(&db->write_errors, 1);
 	}

@@ -84,34 +84,34 @@ test('bad JSON is refused where it is, and nothing is written', async () => {
   assert.deepEqual((await get('a', 'bad', 'notes')).v, { N: '1' });
 });
 
-test('what somebody else has changed is not overwritten, unless one insists', async () => {
+test('a concurrent change is not overwritten, unless one insists', async () => {
   await ddb.putItem({ TableName: 'notes', Item: { ...key('a', 'both'), v: { S: 'first' } } });
   await app.open(address('notes', 'a', 'both'));
   await edited((text) => text.replace('"first"', '"mine"'));
   await ddb.putItem({ TableName: 'notes', Item: { ...key('a', 'both'), v: { S: 'theirs' }, extra: { BOOL: true } } });
   await button('Save the raw item').click();
-  const conflict = page.getByRole('alert').filter({ hasText: 'Somebody else has changed this item' });
+  const conflict = page.getByRole('alert').filter({ hasText: 'This item has changed' });
   await conflict.waitFor();
   assert.match(await conflict.innerText(), /theirs[\s\S]*mine/);
   assert.equal((await get('a', 'both', 'notes')).v.S, 'theirs');
-  await conflict.getByRole('button', { name: 'Load what is there now' }).click();
+  await conflict.getByRole('button', { name: 'Load the current version' }).click();
   await until('theirs is shown', async () => /"theirs"/.test(await editor().inputValue()));
   await edited((text) => text.replace('"theirs"', '"mine after all"'));
   await ddb.updateItem({ TableName: 'notes', Key: key('a', 'both'), UpdateExpression: 'SET v = :v', ExpressionAttributeValues: { ':v': { S: 'again' } } });
   await button('Save the raw item').click();
-  await button('Save mine over it').click();
+  await button('Overwrite it with mine').click();
   await until('mine is there', async () => (await get('a', 'both', 'notes')).v.S === 'mine after all');
 });
 
-test('an attribute that somebody has added meanwhile is seen, too', async () => {
+test('a concurrently added attribute is detected, too', async () => {
   await ddb.putItem({ TableName: 'notes', Item: { ...key('a', 'added'), v: { S: 'x' } } });
   await app.open(address('notes', 'a', 'added'));
   await edited((text) => text.replace('"x"', '"y"'));
   await ddb.updateItem({ TableName: 'notes', Key: key('a', 'added'), UpdateExpression: 'SET w = :w', ExpressionAttributeValues: { ':w': { S: 'new' } } });
   await button('Save the raw item').click();
-  await app.expectText('Somebody else has changed this item');
+  await app.expectText('This item has changed');
   assert.equal((await get('a', 'added', 'notes')).w.S, 'new');
-  await button('Load what is there now').click();
+  await button('Load the current version').click();
 });
 
 test('unsaved changes are still there after a look elsewhere', async () => {
@@ -147,9 +147,9 @@ test('a raw item is deleted only as it was loaded', async () => {
   await ddb.putItem({ TableName: 'notes', Item: { ...key('a', 'gone'), v: { S: 'newer' } } });
   await button('Delete the raw item').click();
   await button('Delete').click();
-  await app.expectText('Somebody else has changed this item');
+  await app.expectText('This item has changed');
   assert.equal((await get('a', 'gone', 'notes')).v.S, 'newer');
-  await button('Load what is there now').click();
+  await button('Load the current version').click();
   await until('the newer one', async () => /"newer"/.test(await editor().inputValue()));
   await button('Delete the raw item').click();
   await button('Delete').click();
@@ -183,15 +183,15 @@ test('what the rules refuse is said at its field', async () => {
   await button('Discard changes').click();
 });
 
-test('an edit by the rules sees that somebody was quicker', async () => {
+test('an edit by the rules detects a concurrent change', async () => {
   await app.open(address(SOCIAL, 'USER#dave', 'PROFILE'));
   await field('bio').locator('textarea').fill('my bio');
   await ddb.updateItem({ TableName: SOCIAL, Key: key('USER#dave', 'PROFILE'), UpdateExpression: 'SET bio = :b, updated_at = :t',
     ExpressionAttributeValues: { ':b': { S: 'another bio' }, ':t': { S: '2030-01-01T00:00:00Z' } } });
   await button('Save by the rules').click();
-  await app.expectText('Somebody else has changed this User');
+  await app.expectText('This User has changed');
   assert.equal((await get('USER#dave', 'PROFILE')).bio.S, 'another bio');
-  await button('Load what is there now, keep what I typed').click();
+  await button('Load the current version, keep my input').click();
   await until('the rest is fresh', async () => (await field('updated_at').locator('input').inputValue()) === '2030-01-01T00:00:00Z');
   await button('Save by the rules').click();
   await until('mine is there', async () => (await get('USER#dave', 'PROFILE')).bio.S === 'my bio');

@@ -134,7 +134,7 @@ test('nor does a foreign name that has come to lead to the server itself (DNS re
   for (const path of ['/healthz', '/console/', '/api']) {
     const page = await pageAt(endpoint + path); // its own origin from here on
     assert.deepEqual(await page.evaluate(tryEverything, { endpoint, who: 'mallory', seconds: SECONDS }), {}, path);
-    assert.match(await page.innerText('body'), /answers only when it is called localhost/);
+    assert.match(await page.innerText('body'), /answers only as localhost/);
     await page.context().close();
   }
   assert.deepEqual(await contents(), before, 'written');

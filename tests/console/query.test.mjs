@@ -131,7 +131,7 @@ test('a filter reads on until it has found a page full, two hundred pages at mos
   await filter('kind', '=', 'nothing');
   await run();
   await summary(/0 items of 200 read, 200 pages/);
-  await page.getByRole('button', { name: 'Go on looking' }).click();
+  await page.getByRole('button', { name: 'Keep looking' }).click();
   await summary(/0 items of 250 read/);
   await result().getByText('Nothing was found').waitFor();
 
@@ -147,7 +147,7 @@ test('a filter reads on until it has found a page full, two hundred pages at mos
   await run();
   await summary(/0 items of 5 read/);
   await result().getByRole('button', { name: 'Stop' }).click();
-  await page.getByRole('button', { name: 'Go on looking' }).waitFor();
+  await page.getByRole('button', { name: 'Keep looking' }).waitFor();
   release();
   await page.unrouteAll({ behavior: 'wait' });
   await summary(/0 items of 5 read, 5 pages/);

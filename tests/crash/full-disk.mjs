@@ -18,7 +18,7 @@ const WORKERS = 8;
 const RECOVERY_MS = 20_000;
 const ROOM_BACK_MS = 60_000;
 const ROUNDS = Number(process.env.FULL_ROUNDS ?? 4);
-const FULL = 'The write was not made: no space left on the disk of the database. Deleting still works';
+const FULL = 'The write was refused: no space left on the disk of the database. Deleting still works';
 
 /** Runs a shell command in a mount namespace of its own, with the small disk on `dir`. */
 function onSmallDisk(dir, command, args, stdio) {

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Caller, ROOT, freshDirectory, runToEnd, startServer } from './harness.mjs';
 
 /** A design whose table is elsewhere. `cold`: the first request of a kind is sent to a server that has just begun. */
@@ -58,7 +59,12 @@ export async function start(name, { cold: begins = false } = {}) {
     counts.set(kind, count);
     return reply;
   };
-  return { as, request, counts, begin };
+  /** What processors change at the same time is a wrong guess of the server's, or a conflict: a round trip more. */
+  const pauseProcessors = async () => {
+    for (const { name: each } of (await operator.get('/processors')).body.processors)
+      if (each !== 'keeper') await operator.post(`/processors/${encodeURIComponent(each)}/pause`);
+  };
+  return { as, request, counts, begin, pauseProcessors };
 }
 
 /** The entity of a path, and its kind of address. */
@@ -87,10 +93,19 @@ export async function play(of, name, index) {
   return made;
 }
 
+const LATE_MS = 3000; // LAG_UNKNOWN_MS: how late an index may be before one was seen
+
+/** The server has known the items for as long as an index may be late: what has joined one of them (write/joined.h) is shown by then. */
+async function know(of, made) {
+  for (const { path, entity } of made) await of.request(`get ${entity}`, OPERATOR, 'GET', path);
+  await sleep(LATE_MS + 100);
+}
+
 /** Every write of the demonstration; then each item read, changed, acted on and deleted, by an operator, so that no rule is in the way. */
-export async function writeAll(of, name) {
+export async function writeAll(of, name, { isKnown = false } = {}) {
   const { body: index } = await (await of.as()).get('');
   const made = await play(of, name, index);
+  if (isKnown) await of.pauseProcessors();
   const byName = new Map(index.entities.map((entity) => [entity.name, entity]));
   for (const { path, entity } of made) {
     const { body: item } = await of.request(`get ${entity}`, OPERATOR, 'GET', path);
@@ -101,6 +116,7 @@ export async function writeAll(of, name) {
     }
     for (const action of byName.get(entity)?.actions ?? []) await of.request(`${action} ${entity}`, OPERATOR, 'POST', `${path}/${action}`, { body: {} });
   }
+  if (isKnown) await know(of, made);
   for (const { path, entity } of made.reverse()) {
     if (byName.get(entity)?.methods.includes('DELETE')) await of.request(`delete ${entity}`, OPERATOR, 'DELETE', path);
   }

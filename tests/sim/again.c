@@ -12,7 +12,7 @@ struct keys {
 	size_t count;
 };
 
-/* Whether its time comes meanwhile. */
+/* Whether it expires meanwhile. */
 static bool goes_by_itself(const struct sim *s, const struct json *item)
 {
 	const struct json *number = s->design->ttl.n ? json_get(json_get_slice(item, s->design->ttl), "N") : NULL;

@@ -18,8 +18,8 @@ static void put_value(struct buf *b, struct value v)
 		value_to_json(b, v);
 }
 
-/* What an SDK deletes and someone makes again before the keeper has seen it go has the rows of the one before, and counters that
- * begin anew (app/write/deleting.h: no marker covers that). */
+/* An item deleted by an SDK and recreated before the keeper sees the deletion has the old item's rows, and fresh
+ * counters (app/write/deleting.h: no marker covers that). */
 static bool is_made_again(const struct sim *s, const struct oracle_finding *f)
 {
 	for (size_t i = 0; f->kind == ORACLE_COUNTER_DIFFERS && i < s->raw_deletes; i++)
@@ -36,8 +36,8 @@ static bool was_made_unfit(const struct sim *s, struct value key)
 	return false;
 }
 
-/* Of an item that does not fit nobody can say what should follow from it: what it counted, what hung on it, what belonged to it. What
- * the others say of themselves, and of one another, still holds. */
+/* For an item that does not fit, its effects are undefined: counts, dependents, companions. Everything about other
+ * items must still hold. */
 static bool follows_from_unfit(const struct sim *s, const struct oracle_finding *f)
 {
 	if (!s->unfit)
@@ -128,7 +128,7 @@ void check_all(struct sim *s)
 	arena_init(&a);
 	fiber_set_alone(true);
 	ask_oracle(s);
-	if (!s->unfit) /* else changes may be parked that hang on what does not fit */
+	if (!s->unfit) /* otherwise changes that depend on unfit items may be parked */
 		check_parked(s, &a);
 	ledger_check(s);
 	fiber_set_alone(false);

@@ -4,6 +4,7 @@
 #include "app/read/read.h"
 #include "ledger.h"
 #include "session.h"
+#include "split_stream.h"
 
 #define SLEEP_MOST_US   3000000
 #define JUMP_MOST_S     (3 * 86400)
@@ -14,7 +15,7 @@
 #define CROWD_MOST      60
 #define FOUNDING_ROUNDS 4
 #define FOUNDING_TRIES  4
-#define DRAWS           10 /* until something is drawn that can be asked for */
+#define DRAWS           10 /* until a possible request is drawn */
 
 struct asking {
 	struct draw draw;
@@ -23,7 +24,7 @@ struct asking {
 	struct buf path, body;
 	const char *etag;
 	struct session session;
-	bool has_session; /* else who asks is trusted */
+	bool has_session; /* otherwise the caller is trusted */
 };
 
 static struct random *dice(struct sim *s)
@@ -33,7 +34,7 @@ static struct random *dice(struct sim *s)
 
 /* ---- requests ---- */
 
-/* Whether anyone but operators may create it. */
+/* Whether callers other than operators may create it. */
 static bool has_makers(const struct entity *e)
 {
 	const struct term *t = e->allow[ALLOW_CREATE];
@@ -118,7 +119,7 @@ static bool ask_delete(struct asking *k)
 
 	k->q.method = APP_DELETE;
 	if (k->entity->delete_.soft && !random_percent(dice(s), SOFT_DELETES))
-		return false; /* there is no way back: soon nothing would be left to play with */
+		return false; /* irreversible: soon no items would be left */
 	if (k->entity->delete_.refuse_count && !sim_may(s, SIM_REFUSALS))
 		return false;
 	if (!sim_may(s, SIM_DELETES) || (k->entity->delete_.then_count && !sim_may(s, SIM_CASCADES)) ||
@@ -160,7 +161,7 @@ static bool ask_list(struct asking *k)
 	k->entity = a->entity.n ? design_entity(d, a->entity) : NULL;
 	if (!a->path.n || !draw_path(&k->draw, a->path_template, NULL, false, &k->path))
 		return false;
-	if (a->action_count && random_percent(dice(k->draw.sim), 50)) { /* something to all of the list at once */
+	if (a->action_count && random_percent(dice(k->draw.sim), 50)) { /* an action on the whole list */
 		k->q.method = APP_POST;
 		buf_printf(&k->path, "/%.*s", SLICE_ARG(a->actions[random_below(dice(k->draw.sim), a->action_count)]));
 	} else if (random_percent(dice(k->draw.sim), 30)) {
@@ -170,7 +171,7 @@ static bool ask_list(struct asking *k)
 }
 
 static const struct {
-	unsigned first, later; /* weights: at first things are made, later all sorts of things are done to them */
+	unsigned first, later; /* weights: at first mostly creations, later all kinds of requests */
 	bool (*ask)(struct asking *k);
 } kinds[] = {
 	{ 80, 34, ask_create }, { 0, 3, ask_replace }, { 4, 14, ask_update }, { 1, 17, ask_delete },
@@ -242,7 +243,7 @@ static const char *method_name(enum app_method m)
 
 static void heard(struct sim *s, struct asking *k, const struct app_reply *reply)
 {
-	if (memory_is_dead()) /* it is never heard */
+	if (memory_is_dead()) /* the reply is lost */
 		return;
 	fiber_trace(&reply->status, sizeof(reply->status));
 	fiber_trace(reply->body.p, reply->body.n);
@@ -258,7 +259,7 @@ static void heard(struct sim *s, struct asking *k, const struct app_reply *reply
 
 /* ---- the client ---- */
 
-/* What it was answered. */
+/* Sends the request; returns the status of the reply. */
 static int send(struct sim *s, struct backend *b, struct asking *k)
 {
 	struct app_reply reply = { 0 };
@@ -279,12 +280,12 @@ static int send(struct sim *s, struct backend *b, struct asking *k)
 					    : "",
 		 k->draw.caller.subject.n ? "" : "nobody", SLICE_ARG(k->draw.caller.subject), method_name(k->q.method),
 		 SLICE_ARG(k->q.path), k->q.query.n ? "?" : "", SLICE_ARG(k->q.query), SLICE_ARG(k->q.body));
-	/* Of those that are one write. A session that ends meanwhile ends with the next request. */
+	/* For requests of a single write. A session that ends meanwhile ends with the next request. */
 	if (k->entity && !k->has_session && k->q.method != APP_GET && !k->q.idempotency_key.n)
 		fiber_set_work((uintptr_t)&d);
 	world_ask(s, b, k->draw.arena, &k->q, &reply);
 	fiber_set_work(0);
-	/* With a key the answer may be that of another time, also of the process before this one. */
+	/* With a key the reply may be an earlier one, even of the previous process. */
 	if (!memory_is_dead() && k->q.method != APP_GET)
 		ledger_answer(s, entry, k->q.idempotency_key.n ? 200 : reply.status);
 	if (k->has_session && !memory_is_dead())
@@ -344,7 +345,7 @@ static void idle(struct sim *s)
 	}
 }
 
-/* Whether it goes with something that is deleted. */
+/* Whether it is removed with another deleted item. */
 static bool is_below(const struct design *d, const struct entity *e)
 {
 	for (size_t i = 0; i < d->entity_count; i++)
@@ -357,7 +358,8 @@ static bool is_below(const struct design *d, const struct entity *e)
 	return false;
 }
 
-/* The same thing many times, where the server gives each an id of its own: so much that its removal is more than one transaction. */
+/* Creates many items of the same kind, with ids from the server: so many that removing them takes more than one
+ * transaction. */
 static void crowd(struct sim *s, struct backend *b, struct arena *a)
 {
 	struct asking k;
@@ -375,7 +377,7 @@ static void crowd(struct sim *s, struct backend *b, struct arena *a)
 	}
 }
 
-/* An operator's. */
+/* As an operator. */
 static bool draw_founding(struct sim *s, struct arena *a, const struct entity *e, bool acts, struct asking *k)
 {
 	*k = (struct asking){ .draw = { .sim = s, .arena = a, .sure = true }, .entity = e };
@@ -390,7 +392,7 @@ static bool draw_founding(struct sim *s, struct arena *a, const struct entity *e
 	return true;
 }
 
-/* Until one is made, then something is done to it, or to another one. */
+/* Retries until one is created, then runs an action on it, or on another one. */
 static void found_entity(struct sim *s, struct backend *b, struct arena *a, const struct entity *e)
 {
 	bool made = false;
@@ -486,13 +488,22 @@ static void resume_all(struct sim *s, struct backend *b, struct arena *a)
 	}
 }
 
-/* Whether done again it would not come out the same. */
+/* Whether repeating it would give a different result. */
 bool operator_recounts(const struct design *d, struct slice name)
 {
 	for (size_t i = 0; i < d->processor_count; i++)
 		if (slice_equal(d->processors[i].name, name))
 			return d->processors[i].effect == EFFECT_COUNT;
 	return false; /* the keeper */
+}
+
+static void split_shards(struct sim *s)
+{
+	const char *table = arena_cstr(&s->arena, s->design->table);
+
+	sim_note(s, "the shards of the stream end");
+	if (!split_stream_now(s->db, table) && !memory_is_dead())
+		sim_problem(s, "the shards of the stream do not end");
 }
 
 void *operator_run(void *arg)
@@ -508,10 +519,12 @@ void *operator_run(void *arg)
 
 		fiber_sleep((int64_t)random_below(dice(s), 60000));
 		if (s->design->stream == STREAM_NONE)
-			break; /* nothing runs that could be paused */
+			break; /* no processor is running */
 		if (sim_may(s, SIM_REPLAYS) && (sim_may(s, SIM_RECOUNTS) || !operator_recounts(s->design, r.name)) &&
 		    random_percent(dice(s), 5))
 			operator_control(s, b, &a, r.name, "replay", "{\"from\": \"2026-01-01T00:00:00Z\"}");
+		else if (sim_may(s, SIM_SPLITS) && random_percent(dice(s), 5))
+			split_shards(s);
 		else if (sim_may(s, SIM_PAUSES) && random_percent(dice(s), r.paused ? 70 : 25))
 			operator_control(s, b, &a, r.name, r.paused ? "resume" : "pause", "");
 		arena_clear(&a);

@@ -1,10 +1,7 @@
-/* Decided again: when a request is about to write, the same request is asked once more, at this very moment, up to its first write. If it
- * would be refused, what the first one was decided on is no longer so; then the write must be refused, too, by its own conditions. A
- * write that succeeds all the same has gone past a rule.
- * SPDX-License-Identifier: Apache-2.0 */
+/* Checks decisions: when a request is about to write, runs the same request again at that moment, up to its first
+ * write. If it would now be refused, the first decision is outdated, so the conditions of the write must fail too. A
+ * write that still succeeds has violated a rule. SPDX-License-Identifier: Apache-2.0 */
 #include "sim.h"
-
-#include "app/write/hold.h"
 
 /* a backend that reads, and notices that it is to write */
 struct dry {
@@ -41,7 +38,7 @@ static void dry_execute(struct backend *b, struct arena *a, const struct request
 	*reply = (struct reply){ .status = 500, .error = SLICE("InternalServerError"), .message = SLICE("dry") };
 }
 
-/* What the request would be answered now, without writing; 0: it would write. */
+/* The status the request would get now, without writing; 0: it would write. */
 static int ask_again(struct sim *s, struct decision *d)
 {
 	struct dry b = { .real = s->backend };
@@ -63,20 +60,10 @@ static void before(struct sim *s, struct decision *d)
 {
 	struct random kept = *fiber_random();
 
-	fiber_set_work(0); /* what it does is no work of the request's */
+	fiber_set_work(0); /* not part of the request's work */
 	d->status = ask_again(s, d);
 	fiber_set_work((uintptr_t)d);
 	*fiber_random() = kept;
-}
-
-/* Holding an item while it is asked whether anything hangs on it, and letting it go (app/write/hold.h), decide nothing. */
-static bool is_hold(const struct machine_write *w)
-{
-	const struct request_action *a = w->actions;
-	const struct path *paths;
-
-	return a && w->count == 1 && a->kind == WRITE_UPDATE && update_paths(a->update, &paths) == 1 &&
-	       slice_equal(paths[0].steps[0].name, HOLD_ATTRIBUTE);
 }
 
 void decide_watch(struct sim *s, const struct machine_write *w)
@@ -86,13 +73,9 @@ void decide_watch(struct sim *s, const struct machine_write *w)
 	if (!d || d->is_over || memory_is_dead())
 		return;
 	if (!w->is_done) {
-		d->is_hold = is_hold(w);
-		if (!d->is_hold)
-			before(s, d);
+		before(s, d);
 		return;
 	}
-	if (d->is_hold)
-		return;
 	d->is_over = slice_is(w->outcome, "done");
 	if (d->is_over && d->status)
 		sim_problem(s, "%.*s %.*s was done, though at that moment it was to be refused: %.*s",

@@ -1,5 +1,5 @@
-/* Values for requests, from the design alone. What refers to the same thing is drawn from the same few values, so that requests meet.
- * SPDX-License-Identifier: Apache-2.0 */
+/* Values for requests, from the design alone. Attributes that refer to the same thing draw from the same few values,
+ * so that requests collide. SPDX-License-Identifier: Apache-2.0 */
 #include <ctype.h>
 #include <stdlib.h>
 #include "base/timestamp.h"
@@ -7,10 +7,10 @@
 
 #define LEARNT      4 /* values of a class that replies have shown */
 #define CHOSEN      3 /* values of a class that clients choose … */
-#define CHOSEN_MOST 7 /* … and of one that is only unique: there can be no more items than values */
+#define CHOSEN_MOST 7 /* … and of a class that is only unique, which limits the number of items */
 #define LONGEST     12
 
-/* attributes that stand for the same thing: Post.author and User.user_id */
+/* attributes that refer to the same thing: Post.author and User.user_id */
 struct class
 {
 	size_t parent;
@@ -23,11 +23,11 @@ struct class
 struct pool {
 	size_t *first; /* by entity: its first attribute's class */
 	struct class *classes;
-	size_t count, callers; /* the class of who asks */
+	size_t count, callers; /* the class of callers */
 	unsigned *weights;     /* by entity */
 };
 
-/* ---- which attributes stand for the same thing ---- */
+/* ---- attributes that refer to the same thing ---- */
 
 static size_t find(struct pool *p, size_t i)
 {
@@ -114,7 +114,7 @@ static void unite_entity(struct uniting *u)
 		unite(u->pool, class_of(u->sim, u->pool, e, e->login.subject), u->pool->callers);
 }
 
-/* Parameters of paths that have one name. */
+/* Parameters of paths with the same name. */
 static void unite_names(struct sim *s, struct pool *p)
 {
 	const struct design *d = s->design;
@@ -181,7 +181,7 @@ static void choose_values(struct sim *s, struct pool *p)
 	}
 }
 
-/* A class is as its members are: of their limits those of who is identified by it. */
+/* A class takes its limits from its members, preferring those of the entity it identifies. */
 static void gather(struct sim *s, struct pool *p)
 {
 	const struct design *d = s->design;
@@ -235,7 +235,7 @@ static void learn(struct sim *s, struct class *c, struct slice text)
 	for (size_t i = 0; i < c->learnt_count; i++)
 		if (slice_equal(c->learnt[i], text))
 			return;
-	/* The first ones stay, mostly: what is known to few is met by few. */
+	/* Usually keeps the first values, so that many clients know them. */
 	if (c->learnt_count == LEARNT && !random_percent(&s->random, 8))
 		return;
 	c->learnt[c->next] = arena_copy(&s->arena, text);
@@ -321,7 +321,7 @@ static struct slice draw_anew(struct draw *d, size_t at)
 	return draw_class(d, &p->classes[at]);
 }
 
-/* A body says of an attribute what the path says, mostly. */
+/* A body usually repeats the attributes of the path. */
 struct slice draw_identity(struct draw *d, const struct entity *e, struct slice attribute)
 {
 	size_t at = class_of(d->sim, d->sim->pool, e, attribute);
@@ -348,7 +348,7 @@ static void put_encoded(struct buf *out, struct slice s)
 	}
 }
 
-/* Of a pattern nobody says whose its parameters are: the first entity that has such a one. */
+/* The parameters of a pattern have no entity: takes the first entity with such an attribute. */
 static const struct entity *owner_of(const struct design *d, struct slice name)
 {
 	for (int identity = 1; identity >= 0; identity--)
@@ -449,7 +449,7 @@ static void draw_elements(struct draw *d, const struct entity *e, const struct a
 
 static void draw_wrong(struct draw *d, struct buf *out)
 {
-	/* The last is one of the parts that can be left out. */
+	/* The last one is a part that may be disabled. */
 	static const char *const wrong[] = { "\"\"",        "-1",     "{}",        "[]",     "true",
 					     "99999999999", "\"..\"", "\"A b/c\"", "\"a#b\"" };
 
@@ -496,7 +496,7 @@ void draw_value(struct draw *d, const struct entity *e, const struct attribute *
 	}
 }
 
-/* Whether a body may say it. */
+/* Whether a body may contain it. */
 static bool is_given(const struct draw *d, const struct entity *e, const struct attribute *a, enum body_kind kind)
 {
 	if (a->derived || a->counter || a->now || a->touched || a->copy_entity.n || a->after.n || a->hidden ||
@@ -519,7 +519,7 @@ static unsigned chance(const struct entity *e, const struct attribute *a, enum b
 	return a->required ? 97 : 35;
 }
 
-/* It refers to something, and nothing of that kind has been seen yet. */
+/* Whether it refers to a kind of item not seen yet. */
 static bool is_unknown(struct draw *d, const struct entity *e, const struct attribute *a)
 {
 	struct pool *p = d->sim->pool;

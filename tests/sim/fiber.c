@@ -19,7 +19,7 @@
 #endif
 
 #define STACK_BYTES   ((size_t)512 << 10)
-#define GUARD_BYTES   4096                            /* at its end nothing can be written */
+#define GUARD_BYTES   4096                            /* unwritable, at the end of a stack */
 #define DATE_US       (INT64_C(1768473000) * 1000000) /* 2026-01-15T10:30:00Z */
 #define TURN_MOST_US  120
 #define REWEIGH_EVERY 60 /* turns, about */
@@ -51,7 +51,7 @@ static struct {
 	uint64_t turns, hash;
 	unsigned numbers;
 	bool alone;
-	bool is_fair;     /* all have the same chance: requests interleave finely, and nobody is left behind */
+	bool is_fair;     /* all fibers have the same chance: requests interleave finely, and none falls behind */
 	void *stacks[64]; /* to be used again */
 	size_t stack_count;
 } machine;
@@ -106,7 +106,7 @@ struct random *fiber_random(void)
 	return &machine.random;
 }
 
-/* ---- whose turn it is ---- */
+/* ---- choosing the next fiber ---- */
 
 static bool can_run(struct fiber *f)
 {
@@ -177,7 +177,7 @@ static struct fiber *choose(void)
 	if (!random_below(&machine.order, REWEIGH_EVERY))
 		weigh();
 	while (!(f = draw(true)))
-		if ((f = draw(false)) != NULL) { /* those with weight wait for time to pass, or for those without */
+		if ((f = draw(false)) != NULL) { /* fibers with weight wait for time, or for those without */
 			weigh();
 			break;
 		} else {
@@ -333,7 +333,7 @@ void fiber_begin(uint64_t seed)
 	is_here = true;
 #if defined(__SANITIZE_ADDRESS__)
 	{
-		/* Where the thread's own stack is, which switching back has to say. */
+		/* The thread's own stack, needed to switch back. */
 		pthread_attr_t attr;
 		void *low;
 

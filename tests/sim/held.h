@@ -1,14 +1,13 @@
-/* What is held back from the simulation, each with its reason, so that a run that finds something has found something new.
- * When what is wrong has been mended, the line goes; `sim --with PART` (or `--with all`) is how to see whether it has been.
- * SPDX-License-Identifier: Apache-2.0 */
+/* Parts disabled in the simulation, each with its reason, so that every failure is new. Remove the line when the
+ * reason is fixed; `sim --with PART` (or `--with all`) shows whether it is. SPDX-License-Identifier: Apache-2.0 */
 #ifndef THORPE_TESTS_SIM_HELD_H
 #define THORPE_TESTS_SIM_HELD_H
 
 #include "sim.h"
 
-/* The parts of what may happen that do not happen unless someone asks for them. */
+/* The parts that are disabled unless requested. */
 unsigned held_parts(void);
-/* Why; NULL: it is not held back. */
+/* The reason; NULL: it is not disabled. */
 const char *held_why(enum sim_part p);
 
 #endif

@@ -1,4 +1,4 @@
-/* What happened, for people: requests, replies, writes, deaths; of a failure those that have to do with it.
+/* The history for people: requests, replies, writes, deaths; for a failure only the relevant ones.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <stdarg.h>
 #include <stdio.h>
@@ -11,7 +11,7 @@
 #define LINE_MOST   420
 #define VALUES_MOST 2
 #define KEYS_MOST   2
-#define HEAD        35 /* bytes before what a line says: turn, time, fiber and its number */
+#define HEAD        35 /* bytes before the text of a line: turn, time, fiber and its number */
 
 void sim_note(struct sim *s, const char *fmt, ...)
 {
@@ -79,15 +79,15 @@ void history_log(void *ctx, const char *line)
 	sim_note(ctx, "  log: %s", line);
 }
 
-/* ---- what has to do with a failure ---- */
+/* ---- lines relevant to a failure ---- */
 
-/* values of a key, as they stand in a document */
+/* values of a key, as in a document */
 struct texts {
 	struct slice list[VALUES_MOST];
 	size_t count;
 };
 
-/* The keys that the first problem names: {"PK":{"S":"USER#ann"},"SK":{"S":"PROFILE"}}. How many. */
+/* Collects the keys in the first problem, {"PK":{"S":"USER#ann"},"SK":{"S":"PROFILE"}}; returns their number. */
 static size_t keys_of(const struct sim *s, struct texts *keys)
 {
 	const char *p = s->problems.p, *line = p ? memchr(p, '\n', s->problems.n) : NULL, *value, *end;
@@ -152,7 +152,7 @@ static bool has_any(const struct texts *keys, size_t n, struct slice line)
 	return false;
 }
 
-/* Whether the write was not made. */
+/* Whether the write failed. */
 static bool is_refused(const struct line *lines, size_t n, size_t i)
 {
 	for (size_t k = i + 1; k < n; k++)
@@ -161,7 +161,7 @@ static bool is_refused(const struct line *lines, size_t n, size_t i)
 	return false;
 }
 
-/* What follows of the same fiber, up to the reply. */
+/* Shows the following lines of the same fiber, up to the reply. */
 static void show_rest(struct line *lines, size_t n, size_t i)
 {
 	for (size_t k = i + 1; k < n; k++) {

@@ -15,20 +15,20 @@ struct entry {
 	struct slice path;
 	const struct entity *entity;
 	uint64_t from, to; /* sequence numbers: after, up to */
-	int status;        /* 0: never answered */
+	int status;        /* 0: no reply */
 };
 
 struct record {
 	uint64_t sequence;
 	struct change change;
-	uint64_t made; /* of a removal: when the item was made; 0: it is not known */
-	bool is_last;  /* of its key, as far as making and removing go */
+	uint64_t made; /* for a removal: when the item was created; 0: unknown */
+	bool is_last;  /* the last creation or removal of its key */
 };
 
 struct ledger {
 	struct entry *entries;
 	size_t count, capacity;
-	/* in the end */
+	/* set at the end */
 	struct run run;
 	struct record *records;
 	size_t record_count, record_capacity;
@@ -118,7 +118,7 @@ static int by_sequence(const void *x, const void *y)
 	return a->sequence < b->sequence ? -1 : a->sequence > b->sequence;
 }
 
-/* For each removal when the item was made, and for each key how it ended. */
+/* Finds the creation of each removed item, and the final state of each key. */
 static void link_records(struct ledger *l)
 {
 	for (size_t i = 0; i < l->record_count; i++) {
@@ -158,7 +158,7 @@ static bool read_stream(struct sim *s)
 	return true;
 }
 
-/* ---- what goes with what ---- */
+/* ---- cascades ---- */
 
 static bool fits(const struct where_rule *w, struct scope *parent, struct value row)
 {
@@ -171,7 +171,7 @@ static bool fits(const struct where_rule *w, struct scope *parent, struct value 
 	return w->op != WHERE_BEGINS || (value_type(is) == VALUE_S && slice_starts(value_bytes(is), value_bytes(want)));
 }
 
-/* Whether the row is one of those that go when the parent does. `otherwise`: it cannot be told. */
+/* Whether the row is removed with the parent. `otherwise`: the result if that is unknown. */
 static bool goes_with(struct run *r, const struct entity *e, struct value parent, struct value row, bool otherwise)
 {
 	struct value full = entity_full(r, e, parent);
@@ -193,14 +193,14 @@ static bool goes_with(struct run *r, const struct entity *e, struct value parent
 	return false;
 }
 
-/* ---- why something was removed ---- */
+/* ---- reasons for a removal ---- */
 
-/* `done`: by a request that was not refused. */
+/* `done`: only requests that were not refused. */
 static bool was_asked_for(struct sim *s, const struct record *r, bool done)
 {
 	struct ledger *l = s->ledger;
-	struct slice path =
-		entity_path(&l->run, r->change.entity, entity_full(&l->run, r->change.entity, r->change.old_image));
+	struct row gone = entity_lay(&l->run, r->change.entity, r->change.old_image);
+	struct slice path = entity_path(&l->run, &gone);
 
 	for (size_t i = 0; i < l->count; i++) {
 		const struct entry *e = &l->entries[i];
@@ -275,14 +275,14 @@ static void check_removal(struct sim *s, size_t i)
 	if (r->change.events != ON_DELETED || !e || r->change.by_ttl || !r->made || s->raw_deletes)
 		return;
 	if (s->design->ttl.n && value_present(value_get(r->change.old_image, s->design->ttl)))
-		return; /* it may have been in the way of a new one */
+		return; /* it may have been replaced by a new one */
 	if (was_asked_for(s, r, false) || has_moved(s, i) || is_removed_by_processors(s->design, e) || went_along(s, r))
 		return;
 	sim_problem(s, "%.*s %.*s was removed, and nothing says why: what it went with was deleted before it was made",
 		    SLICE_ARG(e->name), SLICE_ARG(key_text(s, r->change.key)));
 }
 
-/* ---- what should have gone ---- */
+/* ---- what should have been removed ---- */
 
 /* The item as it was at that time, if it is still the same one. */
 static struct value image_before(const struct ledger *l, const struct record *made, uint64_t sequence)
@@ -304,7 +304,7 @@ static void check_left(struct sim *s, size_t at)
 	if (parent->change.events != ON_DELETED || !e || !e->delete_.then_count || e->delete_.soft || has_moved(s, at))
 		return;
 	if (!was_asked_for(s, parent, true))
-		return; /* by an SDK, or by time: what is made again before the keeper has seen it cannot be told from the old */
+		return; /* by an SDK or TTL: items recreated before the keeper sees it cannot be distinguished */
 	for (size_t i = 0; i < l->record_count; i++) {
 		const struct record *r = &l->records[i];
 
@@ -320,7 +320,7 @@ static void check_left(struct sim *s, size_t at)
 	}
 }
 
-/* ---- what was acknowledged ---- */
+/* ---- acknowledged requests ---- */
 
 static bool has_record(struct ledger *l, const struct entry *e, int event)
 {
@@ -338,7 +338,7 @@ static void check_entry(struct sim *s, const struct entry *e)
 	if (e->status == 201 && !has_record(s->ledger, e, ON_CREATED))
 		sim_problem(s, "the creation of %.*s was acknowledged, but the stream has no record of it",
 			    SLICE_ARG(e->path));
-	/* Of a soft one there need not be any: it may have been deleted before. */
+	/* A soft deletion need not have one: the item may have been deleted before. */
 	if (e->status == 204 && e->method == APP_DELETE && !e->entity->delete_.soft &&
 	    !has_record(s->ledger, e, ON_DELETED))
 		sim_problem(s, "the deletion of %.*s was acknowledged, but the stream has no record of it",

@@ -1,22 +1,23 @@
-/* The ledger: what was asked for and answered, and the stream, which has every change in the order of the commits. In the end each
- * must explain the other:
+/* The ledger: requests and replies, and the stream, which has every change in commit order. At the end each must
+ * explain the other:
  *
- *   - A creation or deletion that was acknowledged has its record in the stream, between question and answer.
- *   - An item that was removed was removed for a reason: someone asked for it, its time had come, a processor does such things, or it
- *     went with something that was deleted after it had been made.
- *   - What goes with a deleted item has gone, if it was there when the item was deleted; also when the item has been made again.
+ *   - An acknowledged creation or deletion has its record in the stream, between request and reply.
+ *   - A removed item was removed for a reason: a request, its expiry, a processor, or a cascade of an item deleted
+ *     after it was created.
+ *   - Dependents of a deleted item that existed at the deletion are removed, even if the item was created again.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef THORPE_TESTS_SIM_LEDGER_H
 #define THORPE_TESTS_SIM_LEDGER_H
 
 #include "sim.h"
 
-/* Before a request, and when its answer is known; entry: what ledger_ask() gave. A request that is never answered may have been done. */
+/* Call before a request, and when its reply is known; entry: from ledger_ask(). A request without a reply may have
+ * been executed. */
 size_t ledger_ask(struct sim *s, enum app_method m, struct slice path, const struct entity *e);
 void ledger_answer(struct sim *s, size_t entry, int status);
-/* The process has died, and the database is open again: what was not answered until then does nothing any more. */
+/* Call after the process has died and the database is open again: requests without a reply have no further effect. */
 void ledger_died(struct sim *s);
-/* Everything has settled. */
+/* Call when everything has settled. */
 void ledger_check(struct sim *s);
 
 #endif

@@ -1,4 +1,4 @@
-/* What the program under test asks of the system, and gets from the seed.
+/* The system calls of the program under test, answered from the seed.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "machine.h"
 
@@ -26,7 +26,7 @@ static struct {
 	machine_watch *watch;
 	machine_log *log;
 	void *watch_ctx;
-	const void *held[256]; /* mutexes that fibers have */
+	const void *held[256]; /* mutexes held by fibers */
 	size_t held_count;
 } machine;
 
@@ -85,7 +85,7 @@ int __wrap_RAND_bytes(unsigned char *p, int n)
 	return 1;
 }
 
-/* Hashing takes 50 ms, and is not what is tested here: 22 characters of salt, 31 that follow from it and the password. */
+/* Hashing takes 50 ms and is not tested here: 22 characters of salt, then 31 derived from salt and password. */
 #define SALT_LENGTH 29
 #define HASH_LENGTH 60
 
@@ -238,7 +238,7 @@ int __wrap_sem_post(sem_t *s)
 	return result;
 }
 
-/* ---- calls of the database: whoever makes one may have to wait for others ---- */
+/* ---- calls of the database: each may have to wait for others ---- */
 
 static void tell(const struct machine_write *w)
 {
@@ -321,9 +321,9 @@ bool __wrap_api_execute_wait(struct api_started *w)
 	return done;
 }
 
-/* ---- the world outside: takes what is sent to it, mostly ---- */
+/* ---- receivers outside: usually accept requests ---- */
 
-/* OpenSearch's answer to a _bulk: each line that names an index or a deletion is one. */
+/* OpenSearch's answer to a _bulk: one result for each line that names an index or a deletion. */
 static struct slice bulk_answer(struct arena *a, struct slice body)
 {
 	struct buf b;
@@ -377,7 +377,7 @@ void machine_begin(uint64_t seed)
 
 	memset(&machine, 0, sizeof(machine));
 	fiber_begin(seed);
-	/* The one thing that the program remembers beyond its end: the last id, which the next of the same millisecond follows. */
+	/* Resets the only state that outlives the program: the last id, which the next one of the same millisecond follows. */
 	if (!ulid_new(0, id))
 		abort();
 }

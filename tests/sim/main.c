@@ -3,11 +3,10 @@
  *     sim [--seed X] [--seeds N] [--seconds N] [--design TEXT] [--with PART,…] [--without PART,…] [--clients N] [--steps N]
  *         [--twice] [--first] [--history | --all] FILE.yaml…
  *
- * --seed is the first of --seeds; --design takes the files whose name has that text; --with and --without say what may happen (sim.h,
- * held.h); --twice runs everything twice and compares; --first ends with the first failure, without explaining it; --history shows
- * what has to do with a failure, --all everything.
- * Of the first failures a smaller run that fails, too, is looked for and shown.
- * SPDX-License-Identifier: Apache-2.0 */
+ * --seed is the first of --seeds; --design takes the files whose name has that text; --with and --without enable and
+ * disable parts (sim.h, held.h); --twice runs everything twice and compares; --first stops at the first failure,
+ * without explaining it; --history shows lines relevant to a failure, --all all lines. For the first failures it
+ * searches and shows a smaller failing run. SPDX-License-Identifier: Apache-2.0 */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,7 +17,7 @@
 
 #define DESIGNS_MOST   64
 #define CLIENTS_MOST   12
-#define EXPLAINED_MOST 3 /* failures of which the history is shown */
+#define EXPLAINED_MOST 3 /* failures whose history is shown */
 
 static const char *const part_names[] = {
 #define X(id, name) [SIM_##id] = name,
@@ -138,7 +137,7 @@ static struct outcome simulate(const struct options *o, const struct design *d, 
 
 /* ---- a failure ---- */
 
-/* Another run with fewer parts, clients and steps that fails, too, is easier to understand; a few are tried. */
+/* Tries a few runs with fewer parts, clients and steps: a smaller failing run is easier to understand. */
 static struct options shrink(const struct options *o, const struct design *d, const char *file, uint64_t seed)
 {
 	struct options best = *o, next;
@@ -261,7 +260,7 @@ struct command {
 	uint64_t first, seeds;
 	double seconds;
 	bool twice, first_only;
-	/* what came of it */
+	/* the result */
 	uint64_t runs, failed, hash;
 	struct outcome total;
 };

@@ -1,5 +1,5 @@
-/* Another store (store/store.h): in memory, on one thread, and it can die. Every key has the values it ever had, each with the number of
- * the batch that wrote it; a view is such a number. A run is short, so nothing is ever thrown away before the end.
+/* Another store (store/store.h): in memory, on one thread, and it can die. Every key keeps all its values, each with
+ * the number of the batch that wrote it; a view is such a number. A run is short, so nothing is freed before the end.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "memory.h"
 
@@ -50,7 +50,7 @@ struct store_iter {
 	struct store *store;
 	struct family *family;
 	uint64_t batch;
-	struct slice from, to; /* what is left of the walk */
+	struct slice from, to; /* the rest of the walk */
 	bool backwards;
 	struct slice key, value;
 };
@@ -161,7 +161,7 @@ struct store_view *store_view(struct store *s, struct arena *defer_to)
 	return v;
 }
 
-/* Only for views without an arena, which nothing here takes. */
+/* Only for views without an arena, which the program does not use. */
 void store_view_free(struct store_view *v)
 {
 	free(v);
@@ -230,7 +230,7 @@ static bool next_up(struct store_iter *it)
 	size_t i = find(f, it->key.p ? it->key : it->from);
 
 	if (it->key.p)
-		i++; /* keys never go away, so it is there */
+		i++; /* keys are never removed, so it exists */
 	for (; i < f->count && (!it->to.n || slice_cmp(f->list[i].key, it->to) < 0); i++)
 		if (take(it, i))
 			return true;
@@ -424,7 +424,7 @@ bool store_sync(struct store *s, struct arena *a, struct error *e)
 	return true;
 }
 
-/* ---- what a disk would have to say ---- */
+/* ---- state of the disk ---- */
 
 bool store_takes_growth(struct store *s)
 {
@@ -439,7 +439,7 @@ bool store_reclaim(struct store *s, const struct store_reclaim *range)
 	return true;
 }
 
-/* A number that stays the same while nothing is written to the key's partition: this one does while nothing is written at all. */
+/* A version of the key's partition: this one changes with any write. */
 uint64_t store_version(struct store *s, struct slice key);
 uint64_t store_version(struct store *s, struct slice key)
 {

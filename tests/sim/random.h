@@ -26,7 +26,7 @@ static inline size_t random_below(struct random *r, size_t n)
 	return n ? (size_t)(random_next(r) % n) : 0;
 }
 
-/* So often of a hundred times. */
+/* True with this probability in per cent. */
 static inline bool random_percent(struct random *r, unsigned percent)
 {
 	return random_below(r, 100) < percent;

@@ -1,6 +1,5 @@
-/* Writes with an SDK, past the design's API: those that fit it, after which the keeper has to put everything right, and those that
- * do not, which must not hold up anything.
- * SPDX-License-Identifier: Apache-2.0 */
+/* Writes with an SDK that bypass the design's API: those that fit the design, after which the keeper must correct
+ * everything, and those that do not, which must not block anything. SPDX-License-Identifier: Apache-2.0 */
 #include "app/db/dyn.h"
 #include "app/entity/entity.h"
 #include "app/write/keep.h"
@@ -13,7 +12,7 @@ struct raw {
 	struct sim *sim;
 	struct draw draw;
 	struct run run;
-	struct value item; /* one that is there */
+	struct value item; /* an existing item */
 	const struct entity *entity;
 };
 
@@ -71,26 +70,23 @@ static void put_key(struct raw *w, struct buf *b)
 /* ---- writes that fit ---- */
 
 /* Whether the attribute says which item is required, or lived on, or whether one is. */
-static bool names_it(struct raw *w, const struct requirement *q, struct slice name)
+static bool names_it(struct raw *w, const struct requirement *q, const struct name *at)
 {
 	struct name_list names = { 0 };
 
 	names_of_term(w->run.arena, &names, w->entity, q->when);
 	for (size_t k = 0; k < q->target.arg_count; k++)
 		names_of_term(w->run.arena, &names, w->entity, q->target.args[k]);
-	for (size_t i = 0; i < names.count; i++)
-		if (slice_equal(names.list[i], name))
-			return true;
-	return false;
+	return names_have(&names, at);
 }
 
-/* An attribute that nothing else of the item, and no count, is made from. */
+/* Whether no other attribute and no count depends on it. */
 static bool is_free(struct raw *w, const struct attribute *a)
 {
 	const struct entity *e = w->entity;
 
 	if ((a->type != ATTR_STRING && a->type != ATTR_TEXT) || a->unique || a->fixed || a->id || a->derived ||
-	    a->copy_entity.n || a->hidden || a->compressed || a->lower || a->from_key || keep_depends(e, a->name))
+	    a->copy_entity.n || a->hidden || a->compressed || a->lower || a->from_key || keep_depends(e, a->at))
 		return false;
 	for (size_t i = 0; i < e->count_count; i++) {
 		struct name_list names = { 0 };
@@ -101,15 +97,14 @@ static bool is_free(struct raw *w, const struct attribute *a)
 			names_of_term(w->run.arena, &names, e, e->counts[i].when);
 		for (size_t k = 0; k < e->counts[i].target.arg_count; k++)
 			names_of_term(w->run.arena, &names, e, e->counts[i].target.args[k]);
-		for (size_t k = 0; k < names.count; k++)
-			if (slice_equal(names.list[k], a->name))
-				return false;
+		if (names_have(&names, a->at))
+			return false;
 	}
 	for (size_t i = 0; i < e->require_count; i++)
-		if (names_it(w, &e->requires[i], a -> name))
+		if (names_it(w, &e->requires[i], a -> at))
 			return false;
 	for (size_t i = 0; i < e->lives_count; i++)
-		if (names_it(w, &e->lives[i], a->name))
+		if (names_it(w, &e->lives[i], a->at))
 			return false;
 	return true;
 }
@@ -133,7 +128,8 @@ static void change_free(struct raw *w)
 	send(w, "UpdateItem", buf_slice(&b));
 }
 
-/* Whether an SDK may delete it: the rest is the keeper's. What counts elsewhere or has companions must be deleted through the API. */
+/* Whether an SDK may delete it, so that the keeper can do the rest. Items that count elsewhere or have companions
+ * must be deleted through the API. */
 static bool is_plain(const struct sim *s, const struct entity *e)
 {
 	if (e->count_count || e->companion_count || e->login.present || e->delete_.refuse_count)

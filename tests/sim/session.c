@@ -1,6 +1,6 @@
-/* Clients that log in, as accounts of the design, and go on using their tokens while the accounts are suspended, deleted and made again.
- * A session ends with its account: while that is not there, or may not log in, no request with the token does anything.
- * SPDX-License-Identifier: Apache-2.0 */
+/* Clients that log in as accounts of the design, and keep using their tokens while the accounts are suspended,
+ * deleted and recreated. A session ends with its account: if the account is missing, or may not log in, no request
+ * with the token has an effect. SPDX-License-Identifier: Apache-2.0 */
 #include "session.h"
 
 #include "app/db/dyn.h"
@@ -25,7 +25,7 @@ static bool has_accounts(const struct design *d)
 	return false;
 }
 
-/* When it was made: an account that is made again is another one. */
+/* Its creation time: a recreated account is another one. */
 static struct value born(struct run *r, const struct entity *e, struct value account)
 {
 	struct value full = entity_full(r, e, account);
@@ -38,7 +38,7 @@ static struct value born(struct run *r, const struct entity *e, struct value acc
 	return value_make_map(r->arena, m, n);
 }
 
-/* Whether the login was this account's: by the time it was answered, another one may have its name. */
+/* Whether the login was this account's: another one may have its name by the time of the reply. */
 static bool is_account(struct run *r, const struct entity *e, struct value account, struct slice subject)
 {
 	struct value v = value_get(entity_full(r, e, account), e->login.subject);
@@ -107,7 +107,7 @@ void session_login(struct sim *s, struct backend *b, struct arena *a)
 	    !is_account(&r, e, account, subject->string))
 		return;
 	if (!dyn_get(&r, dyn_key_of(&r, account), true, &account) ||
-	    !value_present(account)) /* as it was when it logged in, or later */
+	    !value_present(account)) /* as at the login, or later */
 		return;
 	x = &s->sessions[s->session_count < SESSIONS_MOST ? s->session_count++ : random_below(&s->random, SESSIONS_MOST)];
 	*x = (struct session){ .entity = e, .subject = arena_copy(&s->arena, subject->string) };
@@ -124,21 +124,22 @@ bool session_draw(struct sim *s, struct session *out)
 	return true;
 }
 
-/* ---- and what becomes of it ---- */
+/* ---- the session afterwards ---- */
 
 struct session_state session_look(struct sim *s, struct backend *b, struct arena *a, const struct session *x)
 {
 	struct session_state state = { 0 };
 	struct run r = run_of(s, b, a);
 	struct value stored;
-	struct scope scope = { .run = &r };
+	struct row full;
+	struct scope scope = { .run = &r, .item = &full };
 
 	fiber_set_alone(true);
 	if (dyn_get(&r, x->key, true, &stored) && value_present(stored)) {
 		state.account = stored;
 		state.stands = !entity_expired(&r, stored) && entity_of(&r, stored) == x->entity &&
 			       value_equal(born(&r, x->entity, stored), x->born);
-		scope.full = entity_full(&r, x->entity, stored);
+		full = entity_lay(&r, x->entity, stored);
 		if (state.stands && x->entity->login.when && !scope_holds(&scope, x->entity->login.when, &state.stands))
 			state.stands = false;
 	}
@@ -146,7 +147,7 @@ struct session_state session_look(struct sim *s, struct backend *b, struct arena
 	return state;
 }
 
-/* What is over is not tried for ever. */
+/* Drops ended sessions after a while. */
 static void forget(struct sim *s, const struct session *x)
 {
 	for (size_t i = 0; i < s->session_count; i++)

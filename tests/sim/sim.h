@@ -1,20 +1,20 @@
-/* A simulation: one design, one seed, some clients of its API, its processors, and a machine that dies now and then (machine.h).
+/* A simulation: one design, one seed, some clients of its API, its processors, and a machine that sometimes dies
+ * (machine.h).
  *
  *     main.c      seeds, designs, what is printed
  *     world.c     the server: database, app, processors; starts, dies, starts again, settles
  *     client.c    a client: draws requests and sends them
  *     draw.c      values, identities, callers, bodies: from the design alone
- *     session.c   clients that log in, and what becomes of their sessions
- *     raw.c       writes through the database's own API, that fit the design and that do not
- *     ledger.c    what was asked and answered, and whether the stream explains it
- *     check.c     what must hold in the end
- *     decide.c    whether what a write was decided on is still so when it is made
+ *     session.c   clients that log in, and their sessions
+ *     raw.c       writes through the database's own API that do or do not fit the design
+ *     ledger.c    requests and replies, and whether the stream explains them
+ *     check.c     what must hold at the end
+ *     decide.c    whether a write's reasons still hold when it is made
  *     again.c     whether doing everything again removes anything
- *     held.c      what is held back, and why
- *     history.c   what happened, for people
+ *     held.c      disabled parts, and why
+ *     history.c   the history, for people
  *
- * Everything that is random comes from the seed, so a seed that fails fails again; `recording` changes nothing but what is
- * remembered for people to read.
+ * All randomness comes from the seed, so a failing seed fails again; `recording` only adds a history for people.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef THORPE_TESTS_SIM_SIM_H
 #define THORPE_TESTS_SIM_SIM_H
@@ -25,31 +25,32 @@
 #include "memory.h"
 #include "process/process.h"
 
-/* What may happen. Each can be left out, to see whether it is what a failure needs (--without). */
-#define SIM_PART_MAP(X)                                                                                         \
-	X(CRASHES, "crashes")     /* the process dies at a write */                                             \
-	X(PAUSES, "pauses")       /* an operator pauses and resumes processors */                               \
-	X(REPLAYS, "replays")     /* an operator replays them */                                                \
-	X(JUMPS, "jumps")         /* the date is set forward, so that things expire */                          \
-	X(BACKWARDS, "backwards") /* and back, by up to an hour */                                              \
-	X(BATCHES, "batches")     /* POST /batch */                                                             \
-	X(DELETES, "deletes")                                                                                   \
-	X(ORPHANS, "orphans") /* deletions that leave behind what they count, because the design says so */     \
-	X(ACTIONS, "actions")                                                                                   \
-	X(WRONG, "wrong")       /* bodies with values that are not allowed, or none */                          \
-	X(CASCADES, "cascades") /* deletions of what has a cascade */                                           \
-	X(REFUSALS, "refusals") /* deletions that the design refuses while something is there */                \
-	X(INTERNAL, "internal") /* operators write entities that only processors and companions should */       \
-	X(MANAGED, "managed")   /* operators set attributes that only actions and processors should */          \
-	X(HASHES, "hashes")     /* values with a '#' */                                                         \
-	X(NULLS, "nulls")       /* null for attributes that have a default */                                   \
-	X(DECIDE, "decide")     /* whether a request is still allowed at the moment it writes (decide.c) */     \
-	X(AGAIN, "again")       /* in the end processors do everything again (again.c) */                       \
-	X(RECOUNTS, "recounts") /* replays of processors that count */                                          \
-	X(CROWDS, "crowds")     /* one request many times over: more than goes with a deletion at once */       \
-	X(FOUNDING, "founding") /* a third of the runs begin with something of everything, made by operators */ \
-	X(SESSIONS, "sessions") /* clients log in, and use their tokens (session.c) */                          \
-	X(RAW, "raw")           /* writes of an SDK that fit the design */                                      \
+/* What may happen. Each part can be disabled, to see whether a failure needs it (--without). */
+#define SIM_PART_MAP(X)                                                                                            \
+	X(CRASHES, "crashes")     /* the process dies at a write */                                                \
+	X(PAUSES, "pauses")       /* an operator pauses and resumes processors */                                  \
+	X(REPLAYS, "replays")     /* an operator replays them */                                                   \
+	X(SPLITS, "splits")       /* the shards of the stream end, and their children continue */                  \
+	X(JUMPS, "jumps")         /* the date is set forward, so that things expire */                             \
+	X(BACKWARDS, "backwards") /* and back, by up to an hour */                                                 \
+	X(BATCHES, "batches")     /* POST /batch */                                                                \
+	X(DELETES, "deletes")                                                                                      \
+	X(ORPHANS, "orphans") /* deletions that leave counted items, because the design says so */                 \
+	X(ACTIONS, "actions")                                                                                      \
+	X(WRONG, "wrong")       /* bodies with values that are not allowed, or none */                             \
+	X(CASCADES, "cascades") /* deletions with a cascade */                                                     \
+	X(REFUSALS, "refusals") /* deletions that the design may refuse (`refuse while`) */                        \
+	X(INTERNAL, "internal") /* operators write entities meant for processors and companions only */            \
+	X(MANAGED, "managed")   /* operators set attributes meant for actions and processors only */               \
+	X(HASHES, "hashes")     /* values with a '#' */                                                            \
+	X(NULLS, "nulls")       /* null for attributes that have a default */                                      \
+	X(DECIDE, "decide")     /* checks whether a request is still allowed when it writes (decide.c) */          \
+	X(AGAIN, "again")       /* at the end processors do everything again (again.c) */                          \
+	X(RECOUNTS, "recounts") /* replays of processors that count */                                             \
+	X(CROWDS, "crowds")     /* one request many times: more items than one deletion removes at once */         \
+	X(FOUNDING, "founding") /* a third of the runs begin with some items of every entity, made by operators */ \
+	X(SESSIONS, "sessions") /* clients log in, and use their tokens (session.c) */                             \
+	X(RAW, "raw")           /* writes of an SDK that fit the design */                                         \
 	X(UNFIT, "unfit")       /* writes of an SDK that do not */
 enum sim_part {
 #define X(id, name) SIM_##id,
@@ -90,36 +91,36 @@ struct sim {
 	struct backend *backend; /* of the first fiber */
 	struct fiber *ticker;
 	bool stopping;
-	unsigned lives; /* how often it was started */
+	unsigned lives; /* number of starts */
 	size_t steps, steps_left, requests, acknowledged, busy, items, unfit, raw_deletes;
-	struct value *unfit_keys; /* of what an SDK has written that does not fit, unfit of them (RAW_DELETED_MOST at most) */
+	struct value *unfit_keys; /* keys of unfit items written by an SDK, `unfit` of them (RAW_DELETED_MOST at most) */
 	struct value *raw_deleted; /* keys of what an SDK has deleted, raw_deletes of them (RAW_DELETED_MOST at most) */
 	struct session *sessions;  /* SESSIONS_MOST of them */
 	size_t session_count;
-	/* what is wrong */
+	/* the problems */
 	struct buf problems;
 	size_t problem_count;
 	struct buf history;
 };
 
-/* A part of what may happen happens, in this run. */
+/* Whether a part is enabled in this run. */
 bool sim_may(const struct sim *s, enum sim_part p);
-/* Something is wrong. */
+/* Reports a problem. */
 void sim_problem(struct sim *s, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-/* A line of the history, when somebody wants to read it. */
+/* Adds a line to the history, if recording. */
 void sim_note(struct sim *s, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 /* ---- history.c ---- */
 void history_watch(void *sim, const struct machine_write *w);
 void history_log(void *sim, const char *line);
-/* All of it, or, with problems, what has to do with the items that they name. */
+/* Prints all of it, or, with problems, lines about the items they name. */
 void history_print(struct sim *s);
 
 /* ---- world.c ---- */
-/* False: it died on the way, or cannot (a problem). */
+/* False: it died while starting, or failed (a problem). */
 bool world_start(struct sim *s);
 void world_stop(struct sim *s);
-/* Until nothing is left to do. False: a problem. */
+/* Runs until no work is left. False: a problem. */
 bool world_settle(struct sim *s);
 /* A request to the design's API. */
 void world_ask(struct sim *s, struct backend *b, struct arena *a, struct app_request *q, struct app_reply *reply);
@@ -127,23 +128,23 @@ void world_ask(struct sim *s, struct backend *b, struct arena *a, struct app_req
 /* ---- draw.c ---- */
 struct pool *pool_new(struct sim *s);
 #define DRAW_SAID 8
-/* what the request has said of an attribute already */
+/* the request's earlier value of an attribute */
 struct draw_said {
 	size_t attribute;
 	struct slice text;
 };
-/* a request in the making */
+/* a request being drawn */
 struct draw {
 	struct sim *sim;
 	struct arena *arena;
 	struct caller caller;
-	bool wrong; /* some value may be */
-	bool sure;  /* nothing is named that is not known */
+	bool wrong; /* some values may be wrong */
+	bool sure;  /* only names known items */
 	struct draw_said said[DRAW_SAID];
 	size_t said_count;
 	bool is_caller_said;
 };
-/* Who asks. */
+/* Draws the caller. */
 void draw_caller(struct draw *d);
 /* A value for the attribute of the entity: text as in a path; empty: none is known. */
 struct slice draw_identity(struct draw *d, const struct entity *e, struct slice attribute);
@@ -154,35 +155,34 @@ void draw_value(struct draw *d, const struct entity *e, const struct attribute *
 enum body_kind { BODY_CREATE, BODY_POST, BODY_UPDATE, BODY_ACTION };
 void draw_body(struct draw *d, const struct entity *e, enum body_kind kind, const struct action *action,
 	       struct buf *out);
-/* How much this run is about the entity, 0 to 10. */
+/* The entity's weight in this run, 0 to 10. */
 unsigned pool_weight(const struct sim *s, const struct entity *e);
 /* Remembers identities that a reply shows. */
 void pool_learn(struct sim *s, const struct entity *e, const struct json *item);
 
 /* ---- client.c ---- */
 void *client_run(void *sim);
-/* Before there are clients: of each entity some, and some of its actions on them. What hangs on what hangs on something else would be
- * made by few clients only. */
+/* Before clients start: creates some items of each entity, and runs some actions. Clients alone would rarely create
+ * deeply dependent items. */
 void client_found(struct sim *s);
 void *operator_run(void *sim);
 void operator_control(struct sim *s, struct backend *b, struct arena *a, struct slice processor, const char *verb,
 		      const char *body);
-/* Whether done again, the processor's work would not come out the same. */
+/* Whether repeating the processor's work would give a different result. */
 bool operator_recounts(const struct design *d, struct slice processor);
 
-/* Whether others count on it, and nothing is said of what becomes of them when it goes. */
+/* Whether other items count on it, and the design does not say what happens to them when it is deleted. */
 bool entity_leaves_orphans(const struct design *d, const struct entity *e);
 
 /* ---- raw.c ---- */
 void raw_write(struct sim *s, struct backend *b, struct arena *a);
 
 /* ---- decide.c ---- */
-/* of a request; fiber_work() points to it */
+/* the decision of a request; fiber_work() points to it */
 struct decision {
 	struct app_request *request;
-	int status; /* that it would get now; 0: it may write */
+	int status; /* the status it would get now; 0: it may write */
 	struct slice why;
-	bool is_hold; /* what is under way decides nothing */
 	bool is_over; /* it has written */
 };
 void decide_watch(struct sim *s, const struct machine_write *w);
@@ -191,8 +191,8 @@ void decide_watch(struct sim *s, const struct machine_write *w);
 void check_all(struct sim *s);
 
 /* ---- again.c ---- */
-/* All is done again, from the first change on. What is not there after that should not have been there before: a processor was to
- * take it away, and did not. */
+/* Processes all changes again from the first. Items that are then gone should not have existed before: a processor
+ * failed to remove them. */
 void again_check(struct sim *s);
 
 #endif

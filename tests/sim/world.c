@@ -1,12 +1,12 @@
-/* The server of a simulation: what `thorpe serve` has, but for HTTP.
- * SPDX-License-Identifier: Apache-2.0 */
+/* The server of a simulation: `thorpe serve` without HTTP. SPDX-License-Identifier: Apache-2.0 */
 #include <stdio.h>
 #include <stdlib.h>
 #include "app/db/provision.h"
 #include "ledger.h"
+#include "split_stream.h"
 
 #define SETTLE_STEP_US 1000000
-#define SETTLE_MOST    600 /* steps: twice as long as eight tries of one change after the other take */
+#define SETTLE_MOST    600 /* steps: twice the time of eight attempts of one change */
 #define SETTLE_QUIET   4   /* steps without a change */
 
 static void *tick(void *arg)
@@ -52,6 +52,11 @@ bool world_start(struct sim *s)
 	ledger_died(s);
 	s->api = api_new(&(struct api_options){ .db = s->db });
 	database_local_init(&s->database, s->api);
+	if (sim_may(s, SIM_SPLITS)) {
+		split_stream_show(&s->database);
+		s->database.base.poll_ms = 3000; /* nothing is written when a shard ends */
+		s->database.base.poll_most_ms = 10000;
+	}
 	s->backend = database_open(&s->database.base);
 	if (!provision(s))
 		return false;

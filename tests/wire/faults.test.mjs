@@ -76,7 +76,7 @@ test('--fault help lists the faults, and a wrong SPEC is refused with what was e
     assert.match(help.stdout, new RegExp(`^  ${name}=\\S+ +\\w`, 'm'));
   }
   for (const [spec, expected] of [
-    ['thottle=5%', /'thottle' is no fault; there are latency/],
+    ['thottle=5%', /'thottle' is not a fault; there are latency/],
     ['throttle=5', /throttle= needs a share of requests, such as throttle=5%, not '5'/],
     ['throttle=101%', /needs a share/],
     ['index-lag=5%', /index-lag= needs a time, such as index-lag=2s/],
@@ -85,7 +85,7 @@ test('--fault help lists the faults, and a wrong SPEC is refused with what was e
     ['drop=1%,drop=2%', /drop is given twice/],
     ['table=ab,drop=1%', /table= needs the name of a table/],
     ['table=orders', /after table=orders its faults, or none/],
-    ['none,drop=1%', /'none' stands beside other faults/],
+    ['none,drop=1%', /'none' cannot be combined with other faults/],
     ['seed=x', /seed= needs a whole number/],
     ['', /a list of faults is expected/],
   ]) {
@@ -420,7 +420,7 @@ test('shard iterators expire when they are said to', async () => {
 
 // ---------------------------------------------------------------- TTL
 
-test('expired items are removed so much later, and are there until then', async () => {
+test('expired items are removed that much later, and are there until then', async () => {
   const late = await createTable({ ttl: true });
   const soon = await createTable({ ttl: true });
   await strike(late, 'ttl-delay=4s');

@@ -150,7 +150,7 @@ thorpeTest('connections that come after SIGHUP get the new certificate, those th
 
   use(second);
   put(keys, line(ann));
-  await hangUp(server, /the certificate was loaded again/);
+  await hangUp(server, /the certificate was reloaded/);
   assert.equal(await nameShown(server.port), 'second');
   await ddb.listTables({});
   assert.equal(Object.values(agent.freeSockets)[0][0], socket, 'over the connection that was there');

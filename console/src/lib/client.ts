@@ -4,7 +4,8 @@ import { credentials, freshDesign, learnRegion, region, session } from './sessio
 import { sign } from './sigv4';
 import type { Design, TableDescription } from './types';
 
-/** What the server refused, in its own words. `code` is "ConditionalCheckFailedException", or the type of a problem document. */
+/** An error reply, with the server's message. `code` is "ConditionalCheckFailedException", or the type of a problem
+ * document. */
 export class ApiError extends Error {
   constructor(
     public status: number,
@@ -17,7 +18,7 @@ export class ApiError extends Error {
   }
 }
 
-/** The development server has the API of DynamoDB elsewhere: on "/" it has the page itself. */
+/** On the development server "/" is the page, so DynamoDB's API has another path. */
 const DYNAMO_URL = import.meta.env.DEV ? '/dynamodb' : '/';
 const DESCRIPTION_KEPT_MS = 5_000;
 
@@ -33,14 +34,14 @@ async function send(url: string, init: RequestInit): Promise<Response> {
   }
 }
 
-/** A reply's document; an ApiError for everything but 2xx (and 304). */
+/** A reply's document; throws an ApiError for anything except 2xx (and 304). */
 async function read<T>(response: Response): Promise<T> {
   const text = await response.text();
   let body: unknown = text;
   try {
     body = text ? JSON.parse(text) : null;
   } catch {
-    /* not JSON: the text says it */
+    /* not JSON: use the text */
   }
   if (response.ok || response.status === 304) return body as T;
   const problem = (typeof body === 'object' && body ? body : {}) as Record<string, unknown>;
@@ -55,7 +56,7 @@ async function read<T>(response: Response): Promise<T> {
   throw new ApiError(response.status, type.replace(/^.*[#/]/, ''), String(message ?? response.statusText), body);
 }
 
-/** The headers with a signature where there are keys to sign with. */
+/** The headers, signed if there are keys. */
 function signed(method: string, path: string, headers: Record<string, string>, body: string): Record<string, string> {
   const keys = credentials();
   if (!keys) return headers;
@@ -71,7 +72,7 @@ export async function dynamo<T>(operation: string, input: object, options: { sig
   return read<T>(await send(DYNAMO_URL, { method: 'POST', headers, body, signal: options.signal }));
 }
 
-/** The same, with the milliseconds it took as seen from here. */
+/** The same, with the time it took in milliseconds. */
 export async function timed<T>(operation: string, input: object): Promise<{ reply: T; ms: number }> {
   const start = performance.now();
   const reply = await dynamo<T>(operation, input);
@@ -101,7 +102,7 @@ export async function rest<T>(
     return send(base + path, { method, headers, body, signal: options.signal });
   };
   let response = await once(false);
-  if (response.status === 401) response = await once(true); // a server that was started anew may have another secret
+  if (response.status === 401) response = await once(true); // a restarted server may have another secret
   return { status: response.status, headers: response.headers, body: await read<T>(response) };
 }
 
@@ -115,18 +116,18 @@ export async function consoleApi<T>(path: string, signal?: AbortSignal, method: 
   return read<T>(response);
 }
 
-// ---------------------------------------------------------------- what is asked for again and again
+// ---------------------------------------------------------------- cached documents
 
 const designs = new Map<string, Promise<Design>>();
 const descriptions = new Map<string, { at: number; reply: Promise<TableDescription> }>();
 
-/** The server has been started anew: what was known of it may be wrong. */
+/** The server has restarted: drops all caches. */
 export function forget(): void {
   designs.clear();
   descriptions.clear();
 }
 
-/** A design does not change while the server runs: asked for once. */
+/** A design does not change while the server runs: fetched once. */
 export function designOf(name: string): Promise<Design> {
   let found = designs.get(name);
   if (!found) {

@@ -1,16 +1,16 @@
-// Items as item collections: what shares a partition key stands together, in the order of the database.
-// SPDX-License-Identifier: Apache-2.0
+// Groups items into item collections by partition key, in the order of the database. SPDX-License-Identifier:
+// Apache-2.0
 import type { AttributeValue, Item, KeyNames } from './types';
 import { compareKeys, keyText } from './values';
 
 export interface Collection {
-  /** Tells it from others of the page. */
+  /** Unique on the page. */
   id: string;
   hash: AttributeValue;
   items: Item[];
 }
 
-/** Rows in a line that are of one kind, so that they share their columns. */
+/** Consecutive rows of one kind, with common columns. */
 export interface Run<K> {
   kind: K;
   items: Item[];
@@ -21,7 +21,7 @@ export function itemId(item: Item, names: string[]): string {
   return JSON.stringify(names.map((name) => item[name] ?? null));
 }
 
-/** What an item is found by, out of the whole of it. */
+/** The key of an item. */
 export function keyOf(item: Item, names: string[]): Item {
   return Object.fromEntries(names.filter((name) => item[name]).map((name) => [name, item[name]!]));
 }
@@ -36,7 +36,7 @@ function compareItems(a: Item, b: Item, names: string[]): number {
   return 0;
 }
 
-/** `keys`: of the table or the index looked through; `tableKeys` break ties, as they do in an index. What lacks them is left out. */
+/** `keys`: of the table or index being read; `tableKeys` break ties, as in an index. Skips items without them. */
 export function collections(items: Item[], keys: KeyNames, tableKeys: string[], descending = false): Collection[] {
   const found = new Map<string, Collection>();
   const seen = new Set<string>();
@@ -67,14 +67,14 @@ export function runs<K>(items: Item[], kindOf: (item: Item) => K): Run<K>[] {
   return list;
 }
 
-/** Without a design: what stands before the first # of a sort key tells kinds apart. */
+/** Without a design: the part before the first # of a sort key distinguishes kinds. */
 export function prefixKind(item: Item, keys: KeyNames): string {
   const text = keys.range ? keyText(item[keys.range]) : null;
   const at = text?.indexOf('#') ?? -1;
   return at > 0 ? text!.slice(0, at + 1) : '';
 }
 
-/** The attributes of some rows, those of `first` before the others, those of `last` behind. */
+/** The attributes of some rows: `first` before the others, `last` after them. */
 export function columns(items: Item[], first: string[], last: string[], without: string[]): string[] {
   const there = new Set(items.flatMap((item) => Object.keys(item)));
   const named = [...first, ...last];
@@ -84,7 +84,7 @@ export function columns(items: Item[], first: string[], last: string[], without:
 
 // ---------------------------------------------------------------- pages
 
-/** One reply, and the key it was asked to start after: enough to ask for it again. */
+/** One reply and its start key, which is enough to fetch it again. */
 export interface Page {
   start: Item | null;
   items: Item[];
@@ -94,7 +94,7 @@ export interface Page {
 export interface Window {
   before: (Item | null)[];
   pages: Page[];
-  /** Where the next page starts; null: there is none. */
+  /** Where the next page starts; null: none. */
   next: Item | null;
 }
 
@@ -103,7 +103,7 @@ export const WINDOW_ITEMS = 500;
 
 const count = (pages: Page[]) => pages.reduce((sum, page) => sum + page.items.length, 0);
 
-/** A page more at the end; the oldest leave when there are too many. */
+/** Adds a page at the end; drops the oldest if there are too many. */
 export function append(window: Window, page: Page, next: Item | null): Window {
   const pages = [...window.pages, page];
   const before = [...window.before];
@@ -111,7 +111,7 @@ export function append(window: Window, page: Page, next: Item | null): Window {
   return { before, pages, next };
 }
 
-/** The page before the first, asked for again; the newest leave. */
+/** Adds the page before the first, fetched again; drops the newest. */
 export function prepend(window: Window, page: Page): Window {
   const pages = [page, ...window.pages];
   let next = window.next;

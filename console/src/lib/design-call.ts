@@ -1,11 +1,11 @@
-// One call of an access pattern: what is sent, what came of it, and the same as a REST request.
+// One call of an access pattern: the request, the outcome, and the same as a REST request.
 // SPDX-License-Identifier: Apache-2.0
 import { ApiError, rest } from './client';
 import { session } from './session';
 import { restSnippets, shellQuote, type RestSnippets, type SnippetToken } from './snippets';
 import type { AccessPattern, CallRequest, CallResult, Design, Item } from './types';
 
-/** Who is asking: the operator, nobody in particular, or someone with a name. */
+/** The caller: the operator, anonymous, or a named subject. */
 export interface Who {
   mode: 'operator' | 'nobody' | 'subject';
   subject: string;
@@ -18,7 +18,7 @@ export interface Outcome {
   requests: CallRequest[];
   result?: unknown;
   error?: ApiError;
-  /** What is wrong, by the name of the parameter. */
+  /** Problems, by parameter name. */
   wrong: Record<string, string>;
   ms: number;
 }
@@ -36,7 +36,7 @@ interface Problem {
   requests?: CallRequest[];
 }
 
-/** Never throws what the server has said: that is an outcome, too. `values` has limit and after among them. */
+/** Does not throw for error replies: they are outcomes too. `values` has limit and after among them. */
 export async function callPattern(
   design: Design,
   pattern: AccessPattern,
@@ -56,7 +56,7 @@ export async function callPattern(
   }
 }
 
-// ---------------------------------------------------------------- what came of it
+// ---------------------------------------------------------------- X
 
 /** A list's rows, with the depth they have in a tree; null: the result is not a list of items. */
 export function rowsOf(result: unknown): { row: Row; depth: number }[] | null {
@@ -109,7 +109,7 @@ function tokenFor(design: Design, who: Who): SnippetToken | undefined {
   return { command: `thorpe token ${design.name} --subject ${shellQuote(who.subject || 'alice')}${roles}` };
 }
 
-/** By its path, or by its name where it has none. */
+/** By its path, or by name if it has none. */
 export function asRest(
   design: Design,
   pattern: AccessPattern,
@@ -170,7 +170,7 @@ export interface Spot {
   table: string;
   index?: string;
   pk: string;
-  /** Of one item its sort key; of a query what sort keys begin with, if it asks that. */
+  /** The sort key of an item; for a query, the prefix of sort keys, if any. */
   sk?: string;
   one: boolean;
   order?: 'desc';

@@ -1,4 +1,4 @@
-// Where things stand in the diagram: the table on the left, the entities in the middle, the indexes on the right.
+// The layout of the diagram: the table on the left, the entities in the middle, the indexes on the right.
 // SPDX-License-Identifier: Apache-2.0
 import { collectionsOf, placesOf, type Entry, type Place } from './design-chart';
 import type { Design } from './types';
@@ -68,7 +68,7 @@ function placeBox(design: Design, place: Place, x: number, y: number): PlaceBox 
   return { place, title: place.index ?? 'Table', keys, x, y, height: at - y + PAD - 4, collections };
 }
 
-/** The middle of what an entity is linked to, so that lines are short. */
+/** The middle of an entity's links, so that lines are short. */
 function order(design: Design, places: PlaceBox[]): string[] {
   const middle = (name: string) => {
     const ys = places.flatMap((place) =>

@@ -1,5 +1,5 @@
-// Values to begin with: what a pattern could be asked for at once, read out of the keys of items that are there.
-// SPDX-License-Identifier: Apache-2.0
+// Example values for a pattern's parameters, read from the keys of existing items. SPDX-License-Identifier:
+// Apache-2.0
 import { dynamo } from './client';
 import { matchTemplate, parseTemplate, prefixOf } from './templates';
 import type { AccessPattern, AttributeValue, Design, Item, Parameter, TemplatePart } from './types';
@@ -7,7 +7,7 @@ import { keyText } from './values';
 
 export interface Examples {
   values: Record<string, string>;
-  /** Who should be asking: the pattern's own key has `caller` in it. */
+  /** The caller to use: the pattern's own key contains `caller`. */
   subject?: string;
 }
 
@@ -17,7 +17,7 @@ interface Condition {
   prefix: boolean;
 }
 
-/** Pages of 100 items that are looked through for an example; a large table has something among its first. */
+/** Pages of 100 items searched for an example; a large table has one among its first. */
 const PAGES = 4;
 
 /** The first request of a pattern, of its words: "GSI1PK = USER#<user_id>, begins_with(GSI1SK, POST#)". */
@@ -33,7 +33,7 @@ export function keyConditions(request: string): Condition[] {
     }));
 }
 
-/** What the placeholders are in this key; null: it is not one of these. */
+/** The values of the placeholders in this key; null: it does not match. */
 function valuesOf(condition: Condition, value: AttributeValue | undefined): Record<string, string> | null {
   const text = keyText(value);
   if (text === null) return null;
@@ -46,7 +46,7 @@ function valuesOf(condition: Condition, value: AttributeValue | undefined): Reco
   );
 }
 
-/** The beginning of a key alone, whatever comes after it. */
+/** Matches only the beginning of a key. */
 function matchLoosely(parts: TemplatePart[], text: string): { text: string; name?: string }[] | null {
   const pattern = parts
     .map((part) => ('text' in part ? part.text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&') : '([^#]+)'))
@@ -140,7 +140,7 @@ function batchArguments(design: Design, pattern: AccessPattern, values: Record<s
   return { values: { id: at('id').join('/') }, subject: at('caller')[0] };
 }
 
-/** Something for a value that no key has. */
+/** An example for a value that is in no key. */
 function otherwise(parameter: Parameter, items: Item[]): string | undefined {
   if (parameter.choices?.length) return parameter.choices[0];
   for (const item of items) {
@@ -155,7 +155,7 @@ function otherwise(parameter: Parameter, items: Item[]): string | undefined {
 
 const wanted = (parameter: Parameter) => parameter.required || parameter.in === 'path';
 
-/** For a first run. What is optional stays empty. */
+/** Examples for a first run. Leaves optional parameters empty. */
 export async function examplesFor(design: Design, pattern: AccessPattern, signal?: AbortSignal): Promise<Examples> {
   const conditions = keyConditions(pattern.request);
   const needed = pattern.params.filter(wanted);

@@ -1,12 +1,11 @@
-// The findings of `thorpe check`, at what they are about.
-// SPDX-License-Identifier: Apache-2.0
+// The findings of `thorpe check`, by subject. SPDX-License-Identifier: Apache-2.0
 import type { Design, Finding } from './types';
 
 export type SubjectKind = 'table' | 'index' | 'entity' | 'access' | 'processor';
 
 const RANK: Record<Finding['severity'], number> = { error: 0, warning: 1, note: 2 };
 
-/** What is to be done comes first: what is accepted last. */
+/** Open findings first, accepted ones last. */
 export function sorted(findings: Finding[]): Finding[] {
   return [...findings].sort(
     (a, b) =>
@@ -18,7 +17,7 @@ export function sorted(findings: Finding[]): Finding[] {
 
 export const open = (findings: Finding[]): Finding[] => findings.filter((finding) => finding.accepted === null);
 
-/** The name of what it is about, whoever has it; none: the table. */
+/** Whether a finding is about this subject; no name: the table. */
 export function isAbout(design: Design, finding: Finding, kind: SubjectKind, name: string): boolean {
   const subject = finding.subject;
   if (kind === 'table') return subject === null || subject === 'table' || subject === design.table;
@@ -34,7 +33,7 @@ export function byLine(findings: Finding[]): Map<number, Finding[]> {
   return lines;
 }
 
-/** "2 errors, 1 warning"; empty: there is nothing to do. */
+/** "2 errors, 1 warning"; empty: none. */
 export function tally(findings: Finding[]): string {
   const words = { error: 'error', warning: 'warning', note: 'note' } as const;
   return (Object.keys(words) as Finding['severity'][])

@@ -1,4 +1,4 @@
-// Watching a list of a design: server-sent events over fetch, because an EventSource cannot say who is asking.
+// Watching a list of a design: server-sent events over fetch, because an EventSource cannot send a token.
 // SPDX-License-Identifier: Apache-2.0
 import { ApiError } from './client';
 import { freshDesign } from './session';
@@ -31,13 +31,14 @@ export class EventParser {
     try {
       data = JSON.parse((fields.data ?? ['null']).join('\n'));
     } catch {
-      /* the event says it alone */
+      /* the event has no JSON */
     }
     return [{ event: fields.event[0]!, id: fields.id?.[0] ?? '', data }];
   }
 }
 
-/** Until the signal aborts or the server ends it. Only the operator and nobody at all can watch from here: others have tokens of their own. */
+/** Until the signal aborts or the server ends it. Only as the operator or anonymously: other callers need their own
+ * tokens. */
 export async function watch(
   design: string,
   path: string,

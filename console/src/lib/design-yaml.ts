@@ -6,7 +6,7 @@ export interface Token {
   kind: 'text' | 'key' | 'comment' | 'string' | 'placeholder' | 'number' | 'mark';
 }
 
-/** Where the comment begins: a # at the start or behind a space, outside of quotes. */
+/** Where the comment begins: a # at the start or after a space, outside quotes. */
 function commentAt(line: string): number {
   let quote = '';
   for (let at = 0; at < line.length; at++) {

@@ -1,5 +1,5 @@
-// What has been typed and not saved: kept while the tab lives, so that going elsewhere loses nothing.
-// SPDX-License-Identifier: Apache-2.0
+// Unsaved input: kept while the tab is open, so that leaving the page loses nothing. SPDX-License-Identifier:
+// Apache-2.0
 import { useEffect, useState } from 'preact/hooks';
 
 const PREFIX = 'thorpe.draft.';
@@ -24,12 +24,12 @@ function write(id: string, draft: unknown): void {
 
 export interface DraftState<T> {
   draft: T | null;
-  /** Whether it was there when the page was opened. */
+  /** Whether it existed when the page was opened. */
   found: boolean;
   set: (draft: T | null) => void;
 }
 
-/** null: nothing is unsaved. While something is, the browser asks before the tab is closed. */
+/** null: no unsaved input. Otherwise the browser asks before closing the tab. */
 export function useDraft<T>(id: string): DraftState<T> {
   const [state, setState] = useState(() => ({ id, draft: read<T>(id), found: read<T>(id) !== null }));
   const current = state.id === id ? state : { id, draft: read<T>(id), found: read<T>(id) !== null };

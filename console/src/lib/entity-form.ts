@@ -1,10 +1,10 @@
-// An entity's attributes as the fields of a form, and what they are in a request to its REST API.
-// SPDX-License-Identifier: Apache-2.0
+// An entity's attributes as form fields, and as values in a request to its REST API. SPDX-License-Identifier:
+// Apache-2.0
 import { ExactNumber, JsonError, formatJson, parseJson } from './exact-json';
 import { fillTemplate } from './templates';
 import type { Attribute, Entity, Item, TemplatePart } from './types';
 
-/** What a field is typed into as. */
+/** The kind of input. */
 export type FieldKind = 'line' | 'text' | 'number' | 'choice' | 'json';
 
 export interface FormField {
@@ -13,7 +13,7 @@ export interface FormField {
   type: string;
   choices: string[];
   flags: string[];
-  /** Why it cannot be typed into; null: it can. */
+  /** Why it is read-only; null: it is not. */
   kept: string | null;
   from?: string;
 }
@@ -28,12 +28,12 @@ function kindOfField(attribute: Attribute): FieldKind {
   return /^(list|set|map)/.test(attribute.type) ? 'json' : 'line';
 }
 
-/** What the server keeps by itself, in a word. */
+/** Why the server maintains it, in a word. */
 function keptBy(attribute: Attribute, creating: boolean): string | null {
   const has = (flag: string) => attribute.flags.includes(flag);
   if (has('counter')) return 'counted';
   if (attribute.from?.startsWith('copy of')) return attribute.from;
-  if (has('derived') || attribute.from) return `worked out: ${attribute.from ?? ''}`.trim();
+  if (has('derived') || attribute.from) return `computed: ${attribute.from ?? ''}`.trim();
   if (has('touched')) return 'set with every write';
   if (!creating && has('fixed')) return 'fixed';
   return null;
@@ -74,7 +74,7 @@ export function fieldValue(field: FormField, text: string): unknown {
   return field.kind === 'json' ? parseJson(text) : text;
 }
 
-/** The address of an entity, or of what is done to it; null: a part of it is missing. */
+/** The address of an entity or of an action; null: a part is missing. */
 export function restPath(parts: TemplatePart[], values: (name: string) => string | undefined): string | null {
   let path = '';
   for (const part of parts) {
@@ -91,7 +91,7 @@ export interface Problem {
   fields: Record<string, string>;
 }
 
-/** What the server says is wrong, each at its field. */
+/** The server's errors, by field. */
 export function problemOf(error: Error & { body?: unknown }): Problem {
   const body = (typeof error.body === 'object' && error.body ? error.body : {}) as {
     errors?: { attribute?: string; detail?: string }[];

@@ -15,7 +15,7 @@ export class ExactNumber {
   }
 }
 
-/** What is wrong with a text somebody typed; `line` counts from 1. */
+/** An error in typed text; `line` counts from 1. */
 export class JsonError extends Error {
   constructor(
     message: string,
@@ -133,7 +133,7 @@ export function parseJson(text: string): unknown {
   return value;
 }
 
-/** Indented; what is short stays on one line. */
+/** Indented; short values stay on one line. */
 export function formatJson(value: unknown, indent = ''): string {
   const scalar = formatScalar(value);
   if (scalar !== null) return scalar;

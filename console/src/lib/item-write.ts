@@ -1,14 +1,13 @@
-// Writing one item as it is: only while nothing else has changed it since it was read.
-// SPDX-License-Identifier: Apache-2.0
+// Writes one item, unless it has changed since it was read. SPDX-License-Identifier: Apache-2.0
 import { ApiError, dynamo } from './client';
 import { keyOf } from './collections';
 import type { Item } from './types';
 import { sameItem } from './values';
 
-/** An expression has at most 4 KB; what is beyond this many attributes is compared by the read before. */
+/** An expression has at most 4 KB; with more attributes than this, the preceding read compares them. */
 const COMPARED_ATTRIBUTES = 150;
 
-/** Somebody else has been quicker. `theirs` undefined: it has been deleted. */
+/** The item has changed. `theirs` undefined: it was deleted. */
 export class Conflict extends Error {
   constructor(readonly theirs: Item | undefined) {
     super('It has changed since it was loaded.');
@@ -19,7 +18,7 @@ export async function getItem(table: string, key: Item): Promise<Item | undefine
   return (await dynamo<{ Item?: Item }>('GetItem', { TableName: table, Key: key, ConsistentRead: true })).Item;
 }
 
-/** That every attribute is as it was, and that what is added was not there. */
+/** Every old attribute is unchanged, and every added one was absent. */
 function unchanged(before: Item, after: Item): Record<string, unknown> {
   const names: Record<string, string> = {};
   const values: Item = {};
@@ -47,7 +46,7 @@ function unchanged(before: Item, after: Item): Record<string, unknown> {
 
 const isConditionFailure = (error: unknown) => error instanceof ApiError && /ConditionalCheckFailed/.test(error.code);
 
-/** What a condition cannot say (that nothing was added) is looked at first. */
+/** First checks what a condition cannot express (that nothing was added). */
 async function guarded<T>(table: string, keys: string[], before: Item, write: () => Promise<T>): Promise<T> {
   const key = keyOf(before, keys);
   const now = await getItem(table, key);

@@ -54,7 +54,7 @@ export const NEW_FILTER: Filter = { attribute: '', operator: '=', type: 'S', val
 
 export interface Built {
   request: Record<string, unknown>;
-  /** What is missing or wrong, by field ("pk", "sk", "limit", "filter 0"). */
+  /** Problems, by field ("pk", "sk", "limit", "filter 0"). */
   problems: Record<string, string>;
 }
 
@@ -67,7 +67,7 @@ export function formFrom(query: URLSearchParams): QueryForm {
     const list = JSON.parse(get('filters') || '[]') as Partial<Filter>[];
     if (Array.isArray(list)) filters = list.map((of) => ({ ...NEW_FILTER, ...of }));
   } catch {
-    /* an address that somebody has changed by hand: without filters then */
+    /* an address edited by hand: ignores its filters */
   }
   return {
     operation: get('op') === 'Scan' ? 'Scan' : 'Query',
@@ -116,7 +116,8 @@ class Builder {
     return sign;
   }
 
-  /** "a.b[0]" is a path: each name of it in a placeholder. A key attribute, and what is in quotes, is one name, dots and all. */
+  /** "a.b[0]" is a path: each name of it in a placeholder. A key attribute, or a quoted name, is one name, including
+   * its dots. */
   name(path: string): string {
     const text = path.trim();
     if (this.whole.includes(text)) return this.sign(text);

@@ -1,4 +1,4 @@
-// Which entity an item is, seen from its keys: USER#alice and PROFILE came from USER#<user_id> and PROFILE.
+// Which entity an item is, judged by its keys: USER#alice and PROFILE came from USER#<user_id> and PROFILE.
 // SPDX-License-Identifier: Apache-2.0
 import { literalLength, matchTemplate, parseTemplate, type Piece } from './templates';
 import type { Companion, Design, Entity, Item, KeyNames, KeyRule } from './types';
@@ -16,7 +16,7 @@ export interface KeyParts {
 export interface Recognised {
   entity: Entity;
   entityIndex: number;
-  /** The item is not the entity itself but something that goes with it: a guard, a mirror, one row of a list. */
+  /** The item is not the entity itself but a companion: a guard, a mirror, one row of a list. */
   companion: Companion | null;
   /** Of the given index, or of the table. */
   keys: KeyParts[];
@@ -50,7 +50,7 @@ export function companionRole(companion: Companion): string {
   return companion.unique ? 'guard' : companion.each ? companion.each.split(' ')[0]! : 'mirror';
 }
 
-/** What the server calls a companion that has no name of its own. */
+/** The server's name for an unnamed companion. */
 const isGiven = ({ name, unique, each }: Companion) =>
   name !== '' && name !== 'companion' && name !== `unique ${unique}` && name !== `each ${each?.split(' ')[0]}`;
 
@@ -62,7 +62,7 @@ export function kindName({ entity, companion }: { entity: Entity; companion: Com
   return `${entity.name} ${isGiven(companion) ? companion.name : of + companionRole(companion)}`;
 }
 
-/** Attributes that are not for looking over one's shoulder: what the design hides, and what a login compares with. */
+/** Attributes not to display: those the design hides, and password hashes. */
 export function isHidden(
   { entity, companion }: { entity: Entity; companion: Companion | null },
   attribute: string,
@@ -95,7 +95,7 @@ function matchRule(rule: KeyRule, item: Item): KeyParts | null {
   return parts && { attribute: rule.attribute, template: rule.template, parts, when: rule.when };
 }
 
-/** Of several forms of a key the one that says most and agrees best with the item. */
+/** Among several forms of a key, the most specific one that agrees best with the item. */
 function bestMatch(rules: KeyRule[], item: Item): { keys: KeyParts; score: number } | null {
   let best: { keys: KeyParts; score: number } | null = null;
   for (const rule of rules) {

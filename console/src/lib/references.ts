@@ -1,4 +1,4 @@
-// What an item names: the user of a user_id, the post of a post_id, with the keys they are found at.
+// Items that an item refers to: the user of a user_id, the post of a post_id, with their keys.
 // SPDX-License-Identifier: Apache-2.0
 import { explain, keyList, kindOf, recognise, type Kind, type Recognised } from './recognise';
 import { fillTemplate } from './templates';
@@ -11,7 +11,7 @@ export interface Reference {
   /** Its identity: "alice", or "alice/bob" where that has parts. */
   value: string;
   entity: string;
-  /** Of the table; without its range where that does not follow from what is known. */
+  /** The table key; without its sort key if that is unknown. */
   key: Item;
 }
 
@@ -39,7 +39,7 @@ function fillKey(rules: KeyRule[], attribute: string, values: Values): Attribute
   return null;
 }
 
-/** Where an entity with this identity is; null: not even its partition follows from it. */
+/** The key of an entity with this identity; null: not even its partition is known. */
 export function keyOfEntity(design: Design, entity: Entity, values: Values): Item | null {
   const { hash, range } = design.key;
   const partition = fillKey(entity.keys, hash, values);

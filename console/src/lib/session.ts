@@ -1,11 +1,11 @@
-// Who we are to the server: the keys of the signed-in operator, the server's session document, and fresh tokens for the REST APIs.
-// SPDX-License-Identifier: Apache-2.0
+// Our session with the server: the keys of the signed-in operator, the server's session document, and fresh tokens
+// for the REST APIs. SPDX-License-Identifier: Apache-2.0
 import { ApiError, consoleApi } from './client';
 import type { Credentials } from './sigv4';
 import type { Session, SessionDesign } from './types';
 
 const STORED_KEYS = 'thorpe.keys';
-/** A token is renewed when it has less than this to live. */
+/** Tokens are renewed when they expire sooner than this. */
 const RENEW_BEFORE_MS = 60_000;
 
 let current: Session | null = null;
@@ -24,7 +24,7 @@ function readKeys(): Credentials | null {
 /** What requests are signed with; null: they are not. */
 export const credentials = (): Credentials | null => keys;
 
-/** The server's region as it tells everyone it refuses: a signature must name it, and there is no session before a signature. */
+/** The server's region, from its refusal: a signature must name it, and there is no session before a signature. */
 let told: string | null = null;
 
 /** The region requests are signed for. */
@@ -46,7 +46,7 @@ export function session(): Session {
   return current;
 }
 
-/** Asks the server who it is; fails with an ApiError that needsKeys() knows where it wants keys. */
+/** Loads the session; fails with an ApiError for which needsKeys() is true if the server requires keys. */
 export function load(): Promise<Session> {
   renewing ??= consoleApi<Session>('session')
     .then((found) => (current = found))

@@ -1,4 +1,4 @@
-// A request as something to paste: curl, the aws command line, JavaScript, Python. What is pasted must run, whatever is in the values.
+// A request as text to paste: curl, the aws cli, JavaScript, Python. It must run, whatever the values contain.
 // SPDX-License-Identifier: Apache-2.0
 import type { AttributeValue, Item } from './types';
 
@@ -39,7 +39,7 @@ const DOCUMENT = new Set([
   'TransactGetItems',
   'TransactWriteItems',
 ]);
-/** The member of a reply that one looks for. */
+/** The main member of a reply. */
 const RESULT: Record<string, string> = {
   GetItem: 'Item',
   Query: 'Items',
@@ -335,7 +335,7 @@ print(json.dumps(${result ? `reply.get("${result}")` : 'reply'}, indent=2, ensur
 `;
 }
 
-/** The same request, as people would send it from elsewhere. */
+/** The same request for other clients. */
 export function snippets(operation: string, request: object, context: SnippetContext): Snippets {
   return {
     curl: curl(operation, request, context),

@@ -1,4 +1,4 @@
-// The server's counters, asked for each second while someone looks, with the rates of the last minute.
+// The server's counters, fetched each second while the page is visible, with the rates of the last minute.
 // SPDX-License-Identifier: Apache-2.0
 import { useEffect, useState } from 'preact/hooks';
 import { consoleApi, forget } from './client';
@@ -39,7 +39,7 @@ function rateOf(before: Stats, now: Stats, table: TableStats): { reads: number; 
   };
 }
 
-/** The rates after one more document; a server that has started anew begins with none. */
+/** The rates after one more document; after a restart of the server there are none. */
 export function advance(before: Live, now: Stats): Live {
   const last = before.stats && before.stats.uptime_ms <= now.uptime_ms ? before.stats : null;
   const rates = new Map<string, Rates>();

@@ -11,7 +11,7 @@ export interface IndexInfo extends KeyNames {
   projection: 'ALL' | 'KEYS_ONLY' | 'INCLUDE';
   include: string[];
   items: number;
-  /** "CREATING" until it can be asked. */
+  /** "CREATING" until it is ready. */
   status: string;
 }
 

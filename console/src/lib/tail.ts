@@ -15,7 +15,7 @@ export interface Change {
   /** undefined: there was none, or the stream does not have it. */
   old?: Item;
   new?: Item;
-  /** Removed because its time to live was over. */
+  /** Removed by time to live. */
   expired: boolean;
 }
 
@@ -39,7 +39,7 @@ interface Shard {
 interface Position {
   shard: string;
   iterator: string | null;
-  /** The last change seen: where to go on when the iterator has become too old. */
+  /** The last change seen: where to continue if the iterator has expired. */
   last: string | null;
 }
 
@@ -71,7 +71,7 @@ export class Tail {
     private start: Start,
   ) {}
 
-  /** What has come since the last call, in no order; at most `most`, but at least one of each shard that has one. */
+  /** The changes since the last call, in no order; at most `most`, but at least one of each shard that has one. */
   async read(signal: AbortSignal, most = Infinity): Promise<Change[]> {
     if (!this.started || [...this.positions.values()].some((position) => !position.iterator))
       await this.findShards(signal);

@@ -1,5 +1,5 @@
-// Key templates: reads the values of placeholders out of a key, and makes a key of values. As src/design/term/template.h has them.
-// SPDX-License-Identifier: Apache-2.0
+// Key templates: reads the values of placeholders out of a key, and makes a key of values. See
+// src/design/term/template.h. SPDX-License-Identifier: Apache-2.0
 import type { TemplatePart } from './types';
 
 export interface Piece {
@@ -74,7 +74,7 @@ function matchRun(run: { name: string; format?: string }[], text: string): Piece
   return at === text.length ? pieces : null;
 }
 
-/** Where the text of placeholders ends: at the literal that follows; the last literal stands at the end of the key. */
+/** Where the text of placeholders ends: at the following literal; the last literal is at the end of the key. */
 function endOfRun(parts: TemplatePart[], next: number, key: string, at: number): number {
   const literal = parts[next];
   if (!literal || !isLiteral(literal)) return key.length;
@@ -158,7 +158,7 @@ export function fillTemplate(parts: TemplatePart[], value: (name: string) => str
   return key;
 }
 
-/** As much of the key as the values give: what a sort key can be asked to begin with. */
+/** As much of the key as the values determine: the prefix for a sort key condition. */
 export function fillPrefix(parts: TemplatePart[], value: (name: string) => string | undefined): string {
   let prefix = '';
   for (const part of parts) {

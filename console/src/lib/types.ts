@@ -1,9 +1,9 @@
-// What the server says to the console: src/console/ writes these documents, everything here reads them.
-// SPDX-License-Identifier: Apache-2.0
+// The server's documents for the console: src/console/ writes them, this code reads them. SPDX-License-Identifier:
+// Apache-2.0
 
 // ---------------------------------------------------------------- GET /console/api/session
 
-/** Who this server is. Asked first; 403 where the server has keys and the request is not signed with one. */
+/** The server's identity. Fetched first; 403 if the server has keys and the request is not signed. */
 export interface Session {
   version: string;
   /** Whether requests must be signed (`--keys`). */
@@ -46,7 +46,7 @@ export interface TableStats {
   name: string;
   items: number;
   bytes: number;
-  /** Items asked for and items written since the server started, whoever asked. */
+  /** Items requested and items written since the server started, by any client. */
   reads: number;
   writes: number;
   indexes: number;
@@ -119,7 +119,8 @@ export interface Attribute {
   choices?: string[];
   /** "required", "id", "counter", "hidden", "unique", "fixed", "managed", "derived", "copy"… */
   flags: string[];
-  /** What it is worked out from, as the design has it: "= likes_count + 2 * comments_count", "copy of User(author_id).name". */
+  /** Where its value comes from, as in the design: "= likes_count + 2 * comments_count", "copy of
+   * User(author_id).name". */
   from?: string;
   line: number;
 }
@@ -158,7 +159,7 @@ export interface Entity {
   references: EntityReference[];
   /** "User(user_id).posts_count", with its condition. */
   counts: string[];
-  /** Who may; absent: operators only. */
+  /** Permissions; absent: operators only. */
   allow: Partial<Record<'create' | 'read' | 'update' | 'delete' | 'list', string>>;
   actions: { name: string; input: string[]; when?: string; line: number }[];
   /** What a delete does: "deletes the item", "sets status to deleted"… */
@@ -181,7 +182,7 @@ export interface AccessPattern {
   /** null: no route; for the runtime itself. */
   path: string | null;
   kind: 'get' | 'query' | 'merge' | 'batch';
-  /** What it returns; null: worked out from the keys. */
+  /** The entity it returns; null: derived from the keys. */
   entity: string | null;
   /** Of a query; null: the table. */
   index: string | null;
@@ -215,13 +216,13 @@ export interface Finding {
   subject: string | null;
   message: string;
   repair: string | null;
-  /** Why the author lives with it; null: he has not said so. */
+  /** Why the design accepts it; null: it does not. */
   accepted: string | null;
 }
 
 // ---------------------------------------------------------------- GET, POST /console/api/verify/<name>
 
-/** One thing that the items of a design say against one another: docs/verify.md has the kinds. */
+/** A contradiction between items of a design: docs/verify.md has the kinds. */
 export interface VerifyFinding {
   kind: string;
   severity: 'difference' | 'pending' | 'note';
@@ -232,15 +233,15 @@ export interface VerifyFinding {
   sentence: string;
 }
 
-/** What the oracle says of the items, as far as it has come. */
+/** The oracle's findings so far. */
 export interface Verification {
   state: 'never' | 'running' | 'done' | 'failed';
   began_at?: number;
   ended_at?: number;
   items?: number;
-  /** running: about as many there are */
+  /** running: the approximate total */
   of?: number;
-  /** running: from 1; what was found is looked at again, because others may be writing */
+  /** running: from 1; later passes check findings again, because items may change meanwhile */
   pass?: number;
   comparing?: boolean;
   /** done, failed: how many findings of each weight */
@@ -256,7 +257,7 @@ export interface Verification {
 
 // ---------------------------------------------------------------- POST /api/<design>/call
 
-/** What an access pattern gave, and the requests it made. */
+/** The result of an access pattern, and its requests. */
 export interface CallResult {
   result: unknown;
   requests: CallRequest[];

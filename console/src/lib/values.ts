@@ -25,14 +25,15 @@ export function typeOf(value: AttributeValue): TypeName {
   return Object.keys(value)[0] as TypeName;
 }
 
-/** What is inside, whatever its type. */
+/** The content, of any type. */
 function inside(value: AttributeValue): unknown {
   return Object.values(value)[0];
 }
 
 // ---------------------------------------------------------------- plain
 
-// What JSON has no word for is an object with one member that begins with '$'; a map that looks like that is wrapped in $map.
+// A type that JSON lacks is an object with one member that begins with '$'; a map that looks like that is wrapped in
+// $map.
 const MARKS = ['$binary', '$set', '$map', '$number'];
 const JSON_NUMBER = /^-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?$/;
 
@@ -106,7 +107,7 @@ function isBase64(text: string): boolean {
   return text.length % 4 === 0 && /^[A-Za-z0-9+/]*={0,2}$/.test(text);
 }
 
-/** Refuses what is not DynamoDB JSON, with the place; a bare number under N is taken as its digits. */
+/** Refuses invalid DynamoDB JSON, with the position; accepts a bare number under N. */
 function checkValue(value: unknown, path: string): AttributeValue {
   const names = isObject(value) ? Object.keys(value) : [];
   if (!isObject(value) || names.length !== 1 || !(names[0]! in typeNames))

@@ -1,4 +1,4 @@
-// Why an item is where it is, in words: what it is, what its keys are made of, which access patterns read it there.
+// Explains an item's place: what it is, how its keys are made, which access patterns read it there.
 // SPDX-License-Identifier: Apache-2.0
 import { companionRole, explain, keyList, kindOf, type KeyParts, type Recognised } from './recognise';
 import { valuesOf } from './references';
@@ -29,7 +29,7 @@ export interface Place {
 export interface Why {
   sentence: string;
   places: Place[];
-  /** What else is written, kept or counted with it. */
+  /** Other items written, updated or counted with it. */
   notes: string[];
 }
 
@@ -99,7 +99,7 @@ export function patternsReading(design: Design, item: Item, index: string | null
   );
 }
 
-/** What a pattern would have to be asked with to find this item there. */
+/** The parameters with which a pattern finds this item there. */
 export function patternValues(pattern: AccessPattern, item: Item, index: string | null): Record<string, string> {
   const values: Record<string, string> = {};
   for (const read of readsOfPattern(pattern)) {
@@ -112,14 +112,14 @@ export function patternValues(pattern: AccessPattern, item: Item, index: string 
   return values;
 }
 
-/** The access patterns that ask an index (null: the table). */
+/** The access patterns that read an index (null: the table). */
 export function patternsOf(design: Design, index: string | null): AccessPattern[] {
   return design.access.filter((pattern) => readsOfPattern(pattern).some((read) => read.index === index));
 }
 
 /**
- * Those that ask for a partition of this shape by its whole key, those that begin with it first.
- * A format is the key's: the pattern may be given the value as it is.
+ * Those that read a partition of this shape by its whole key. A format is the key's: the pattern may be given the
+ * value as it is.
  */
 export function patternsOfShape(
   design: Design,

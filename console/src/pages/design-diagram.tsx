@@ -18,7 +18,7 @@ import type { Design } from '../lib/types';
 import { go, href } from '../router';
 import { EntityBadge, entityStyle } from '../ui';
 
-/** Characters that fit; the rest is told on hovering. */
+/** Characters that fit; the tooltip has the rest. */
 const FITS = 46,
   FITS_BESIDE = 36;
 
@@ -128,7 +128,7 @@ function Path({ link, lit }: { link: Link; lit: boolean | null }) {
   );
 }
 
-/** For whom a picture says nothing, and where it is too narrow for one: places across, kinds down. */
+/** For screen readers and narrow screens: places across, kinds down. */
 function Matrix({ design }: { design: Design }) {
   const places = placesOf(design);
   const inside = places.map(

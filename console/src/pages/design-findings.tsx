@@ -33,7 +33,7 @@ export function FindingBox({ design, finding, place = true }: { design: Design; 
   );
 }
 
-/** What is open; what is accepted is folded away. */
+/** Open findings; accepted ones are collapsed. */
 export function FindingList({ design, findings, compact }: { design: Design; findings: Finding[]; compact?: boolean }) {
   const todo = open(findings);
   const accepted = findings.filter((finding) => finding.accepted !== null);
@@ -57,7 +57,7 @@ export function FindingList({ design, findings, compact }: { design: Design; fin
   );
 }
 
-/** A mark beside a name: how much there is to do there. */
+/** A mark next to a name: its number of open findings. */
 export function FindingMark({ findings }: { findings: Finding[] }) {
   const text = tally(findings);
   if (!text) return null;

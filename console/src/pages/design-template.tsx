@@ -1,5 +1,4 @@
-// A template, or words with templates in them: what stands for a value is strong, what is always there is not.
-// SPDX-License-Identifier: Apache-2.0
+// A template, or text with templates: placeholders are strong, literals are not. SPDX-License-Identifier: Apache-2.0
 import { Fragment } from 'preact';
 import { parseTemplate } from '../lib/templates';
 

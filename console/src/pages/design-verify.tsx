@@ -1,5 +1,5 @@
-// What the items say against one another: the oracle of `thorpe verify --design`, asked of the running server.
-// SPDX-License-Identifier: Apache-2.0
+// Contradictions between items: the oracle of `thorpe verify --design`, run by the server. SPDX-License-Identifier:
+// Apache-2.0
 import { useState } from 'preact/hooks';
 import { consoleApi } from '../lib/client';
 import type { Design, Verification, VerifyFinding } from '../lib/types';
@@ -16,7 +16,7 @@ function linkTo(design: Design, key: NonNullable<VerifyFinding['key']>): string 
 }
 
 function Finding({ design, finding }: { design: Design; finding: VerifyFinding }) {
-  const missing = finding.kind.endsWith('-missing') && finding.kind !== 'attribute-missing'; // the item that should be there is not
+  const missing = finding.kind.endsWith('-missing') && finding.kind !== 'attribute-missing'; // the item is missing
   return (
     <div class={`dsg-finding dsg-finding-${BOX[finding.severity]}`} data-kind={finding.kind}>
       <Icon name={finding.severity === 'note' ? 'info' : 'warn'} />
@@ -37,13 +37,13 @@ function Finding({ design, finding }: { design: Design; finding: VerifyFinding }
 function Progress({ seen }: { seen: Verification }) {
   const what = seen.comparing
     ? 'Comparing what the items say of one another'
-    : `${seen.pass! > 1 ? 'Looking again at what was found: ' : ''}${format.count(seen.items ?? 0)} of ${format.plural(Math.max(seen.of ?? 0, seen.items ?? 0), 'item')}`;
+    : `${seen.pass! > 1 ? 'Checking findings again: ' : ''}${format.count(seen.items ?? 0)} of ${format.plural(Math.max(seen.of ?? 0, seen.items ?? 0), 'item')}`;
   return (
     <p role="status" class="dsg-verify-progress">
       <progress
         max={Math.max(seen.of ?? 0, 1)}
         value={seen.comparing ? seen.of : seen.items}
-        aria-label="Items looked at"
+        aria-label="Items checked"
       />{' '}
       {what}
     </p>
@@ -62,7 +62,7 @@ function Verdict({ seen }: { seen: Verification }) {
   if (seen.state === 'failed')
     return (
       <p class="dsg-unclear">
-        <Icon name="warn" /> <b>It could not be looked at.</b> <span>{seen.why}.</span>
+        <Icon name="warn" /> <b>The check failed.</b> <span>{seen.why}.</span>
       </p>
     );
   if (!seen.differences)
@@ -97,9 +97,9 @@ export function Verify({ design }: { design: Design }) {
   return (
     <>
       <p class="muted dsg-lead">
-        Whether the items are what the design makes of them: attributes, derived values and keys, counters, guards,
-        companions, copies, and what deletions should have taken along. Every item is read once; what is found is looked
-        at again, since others may be writing.
+        Checks the items against the design: attributes, derived values and keys, counters, guards, companions, copies,
+        and leftovers of deletions. Every item is read once; findings are checked again, because items may change
+        meanwhile.
       </p>
       <p>
         <Button

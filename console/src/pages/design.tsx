@@ -1,4 +1,4 @@
-// The page of a design, as a person would have written it: keys, entities, indexes, access patterns, and what thorpe check says of them.
+// The page of a design: keys, entities, indexes, access patterns, and their findings of thorpe check.
 // SPDX-License-Identifier: Apache-2.0
 import type { ComponentChildren } from 'preact';
 import { useEffect, useMemo } from 'preact/hooks';

@@ -1,5 +1,5 @@
-// One item as it is in the table: plain JSON or DynamoDB's, written back only if nothing else has changed it.
-// SPDX-License-Identifier: Apache-2.0
+// One item as stored: plain JSON or DynamoDB's, written back only if it has not changed. SPDX-License-Identifier:
+// Apache-2.0
 import { useState } from 'preact/hooks';
 import { ApiError } from '../lib/client';
 import { keyOf } from '../lib/collections';
@@ -21,7 +21,7 @@ const FORMS = [
   { id: 'dynamo', label: 'DynamoDB JSON' },
 ];
 
-/** The item of a text, or what is wrong with the text. */
+/** The item of a text, or the text's error. */
 function read(text: string, form: Form): { item: Item | null; error: string | null } {
   try {
     return { item: parseItem(text, form), error: null };
@@ -30,7 +30,7 @@ function read(text: string, form: Form): { item: Item | null; error: string | nu
   }
 }
 
-/** `onMine` null: it was about to be deleted, and there is nothing of mine to save. */
+/** `onMine` null: a deletion, so there is no input to save. */
 function ConflictBox({
   mine,
   theirs,
@@ -54,11 +54,7 @@ function ConflictBox({
   const different = names.filter((name) => text(mine, name) !== text(theirs, name));
   return (
     <section class="conflict" role="alert">
-      <h3>
-        {theirs
-          ? 'Somebody else has changed this item since you loaded it'
-          : 'Somebody else has deleted this item since you loaded it'}
-      </h3>
+      <h3>{theirs ? 'This item has changed since you loaded it' : 'This item has been deleted since you loaded it'}</h3>
       {theirs && (
         <table>
           <thead>
@@ -82,10 +78,10 @@ function ConflictBox({
         </table>
       )}
       <div class="row">
-        {theirs && <Button onClick={onTheirs}>Load what is there now</Button>}
+        {theirs && <Button onClick={onTheirs}>Load the current version</Button>}
         {onMine && (
           <Button kind="danger" onClick={onMine}>
-            {theirs ? 'Save mine over it' : 'Put it back'}
+            {theirs ? 'Overwrite it with mine' : 'Put it back'}
           </Button>
         )}
       </div>

@@ -85,7 +85,7 @@ function FieldRow({
   );
 }
 
-/** Of the fields that were changed, their values; what cannot be read is a problem at its field. */
+/** The values of changed fields; unreadable input becomes a problem at its field. */
 function readFields(fields: FormField[], texts: Texts): { body: Record<string, unknown>; problem: Problem | null } {
   const body: Record<string, unknown> = {};
   const wrong: Record<string, string> = {};
@@ -121,7 +121,7 @@ function ProblemBox({ problem, shown }: { problem: Problem | null; shown: string
   );
 }
 
-/** Fields the server asks for that the entity does not list: a password, say. */
+/** Fields the server requires that the entity does not list, such as a password. */
 const asked = (problem: Problem | null, fields: FormField[]): FormField[] =>
   Object.keys(problem?.fields ?? {})
     .filter((name) => !fields.some((field) => field.name === name) && /^[A-Za-z_]\w*$/.test(name))
@@ -198,7 +198,7 @@ interface EditorProps {
   entity: Entity;
   item: Item;
   values: Values;
-  /** After a write; `gone`: it is no more. */
+  /** After a write; `gone`: it was deleted. */
   onWritten: (gone: boolean) => void;
 }
 
@@ -217,8 +217,8 @@ export function RulesEditor({ design, entity, item, values, onWritten }: EditorP
 
   if (!path)
     return (
-      <Empty title="Its address cannot be worked out">
-        A part of <code>{entity.path}</code> is missing in this item.
+      <Empty title="Its address is unknown">
+        This item lacks a part of <code>{entity.path}</code>.
       </Empty>
     );
   if (current.error && !current.value) return <ErrorBox error={current.error} retry={current.reload} />;
@@ -285,7 +285,7 @@ export function RulesEditor({ design, entity, item, values, onWritten }: EditorP
       )}
       {changedBy && (
         <section class="conflict" role="alert">
-          <h3>Somebody else has changed this {entity.name} since you loaded it</h3>
+          <h3>This {entity.name} has changed since you loaded it</h3>
           <table>
             <thead>
               <tr>
@@ -316,7 +316,7 @@ export function RulesEditor({ design, entity, item, values, onWritten }: EditorP
                 onWritten(false);
               }}
             >
-              Load what is there now, keep what I typed
+              Load the current version, keep my input
             </Button>
             <Button
               onClick={() => {

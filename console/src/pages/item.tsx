@@ -1,4 +1,4 @@
-// One item: looked at, changed or deleted, through the design's rules or as it is in the table. And a new one.
+// One item: shows, changes or deletes it, through the design's rules or as stored. Also creates one.
 // SPDX-License-Identifier: Apache-2.0
 import { useEffect, useState } from 'preact/hooks';
 import { getItem } from '../lib/item-write';

@@ -9,7 +9,7 @@ import { Button, CopyButton, Icon, IconButton, Tabs } from '../ui';
 const STORED = 'thorpe.connect.hidden';
 const STORED_TAB = 'thorpe.connect.tab';
 
-/** Whether it is shown: until someone has closed it, and again when asked for. */
+/** Whether it is shown: until closed, and again on request. */
 export function useConnectPanel(): [boolean, (shown: boolean) => void] {
   const [shown, setShown] = useState(localStorage.getItem(STORED) === null);
   return [
@@ -72,7 +72,7 @@ export function ConnectPanel({ onClose }: { onClose: () => void }) {
       <header class="connect-head">
         <div>
           <h2 id="connect-title">Point an SDK at this server</h2>
-          <p class="muted">It speaks DynamoDB’s own API: change the endpoint, and what you have works.</p>
+          <p class="muted">It speaks DynamoDB’s API: change the endpoint, and existing code works.</p>
         </div>
         <IconButton icon="close" label="Hide this panel" onClick={onClose} />
       </header>

@@ -1,4 +1,4 @@
-// The overview: what is on this server, what happens there now, and how it is.
+// The overview: tables and designs of the server, current activity, health.
 // SPDX-License-Identifier: Apache-2.0
 import type { ComponentChildren } from 'preact';
 import { session } from '../lib/session';
@@ -45,7 +45,7 @@ function Facts({ stats }: { stats: Stats }) {
       <Fact label="Memory" value={format.bytes(stats.memory_bytes)} />
       <Fact label="Disk" value={durability === 'memory' ? '–' : format.bytes(stats.disk_bytes)} />
       <Fact label="Connections" value={format.count(stats.connections)} />
-      <Fact label="Write queue" value={format.count(stats.write_queue)} title="writes that wait for their turn" />
+      <Fact label="Write queue" value={format.count(stats.write_queue)} title="writes waiting for their turn" />
       <Fact label="Region" value={region} />
     </dl>
   );
@@ -73,7 +73,7 @@ function Rate({ name, values, tone }: { name: string; values: number[]; tone: 'a
   );
 }
 
-/** Stream and processors in a few words: what is wrong comes first. */
+/** Stream and processors in a few words: problems first. */
 function StreamState({ table, design, stats }: { table: TableStats; design: string | null; stats: Stats }) {
   if (!table.stream) return <Badge>no stream</Badge>;
   const processors = design ? processorsOf(stats, design) : [];
@@ -86,10 +86,7 @@ function StreamState({ table, design, stats }: { table: TableStats; design: stri
       {parked > 0 && <Badge kind="warn">{parked} parked</Badge>}
       {paused > 0 && <Badge kind="warn">{paused} paused</Badge>}
       {running > 0 && <Badge kind="ok">{format.plural(running, 'processor')} running</Badge>}
-      <Badge
-        kind={lag > 10_000 ? 'danger' : lag > 1_000 ? 'warn' : 'plain'}
-        title="how far the slowest processor is behind the stream"
-      >
+      <Badge kind={lag > 10_000 ? 'danger' : lag > 1_000 ? 'warn' : 'plain'} title="lag of the slowest processor">
         {processors.length ? `stream lag ${format.duration(lag)}` : 'stream on'}
       </Badge>
     </>
@@ -255,7 +252,7 @@ export function OverviewPage(_: { route: Route }) {
       />
       {plain.some((table) => isBookkeeping(table.name)) && (
         <details class="own">
-          <summary>Tables of the server itself: where processors keep their positions and parked changes</summary>
+          <summary>The server’s own tables: positions and parked changes of processors</summary>
           <TableList tables={plain.filter((table) => isBookkeeping(table.name))} live={live} />
         </details>
       )}

@@ -1,4 +1,4 @@
-// One access pattern: a form, what it gives, the requests it made, and the same to paste elsewhere.
+// One access pattern: a form, its result, its requests, and the same to paste into other clients.
 // SPDX-License-Identifier: Apache-2.0
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { asRest, callPattern, nextOf, pathOf, type Outcome, type Who } from '../lib/design-call';
@@ -22,7 +22,7 @@ function Head({ design, pattern }: { design: Design; pattern: AccessPattern }) {
       <div class="pat-title">
         <h1>{pattern.name}</h1>
         {pattern.ids.map((id) => (
-          <span key={id} class="pat-id" title="Its number in the list of requirements">
+          <span key={id} class="pat-id" title="Its id in the list of requirements">
             {id}
           </span>
         ))}
@@ -56,7 +56,7 @@ function Head({ design, pattern }: { design: Design; pattern: AccessPattern }) {
   );
 }
 
-/** What the address says already; the rest comes from the data. */
+/** Values from the address; the rest comes from the data. */
 function fromAddress(pattern: AccessPattern, route: Route): Record<string, string> {
   const names = [...pattern.params.map((parameter) => parameter.name), 'limit'];
   return Object.fromEntries(

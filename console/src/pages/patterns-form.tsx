@@ -1,4 +1,4 @@
-// The form of an access pattern: its parameters, how many, and who is asking.
+// The form of an access pattern: its parameters, the limit, and the caller.
 // SPDX-License-Identifier: Apache-2.0
 import type { Who } from '../lib/design-call';
 import type { Examples } from '../lib/design-examples';
@@ -82,8 +82,8 @@ function WhoFields({ design, who, onWho }: { design: Design; who: Who; onWho: (w
           onChange={(mode) => onWho({ ...who, mode: mode as Who['mode'] })}
           options={[
             { value: 'operator', label: 'the operator: sees all' },
-            { value: 'nobody', label: 'anyone: not signed in' },
-            { value: 'subject', label: 'somebody…' },
+            { value: 'nobody', label: 'anonymous' },
+            { value: 'subject', label: 'a user…' },
           ]}
         />
       </Field>

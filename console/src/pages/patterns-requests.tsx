@@ -1,5 +1,4 @@
-// The DynamoDB requests behind a call: what each asked for, what it cost, one after the other.
-// SPDX-License-Identifier: Apache-2.0
+// The DynamoDB requests of a call in order, with their keys and cost. SPDX-License-Identifier: Apache-2.0
 import { useState } from 'preact/hooks';
 import { keyInWords, spotOf, type Spot } from '../lib/design-call';
 import { session } from '../lib/session';

@@ -116,8 +116,7 @@ function Body({
     );
   if (lists.every((list) => list !== null)) {
     const rows = lists.flatMap((list) => list!);
-    if (rows.length === 0)
-      return <Empty title="No items">Nothing there matches, or nothing that whoever is asking may see.</Empty>;
+    if (rows.length === 0) return <Empty title="No items">No item matches, or the caller may not see any.</Empty>;
     return <Rows design={design} pattern={pattern} rows={rows} />;
   }
   if (pattern.entity && typeof first === 'object' && first !== null && !('items' in first) && !('count' in first))

@@ -90,7 +90,7 @@ export function WatchPanel({
         </div>
       )}
       {!error && events.length === 0 && (
-        <p class="muted pat-quiet">Nothing has happened yet. Write to this list from elsewhere, and it is told here.</p>
+        <p class="muted pat-quiet">No changes yet. Write to this list, and the change appears here.</p>
       )}
       <ol class="pat-events">
         {events.map((seen) => (

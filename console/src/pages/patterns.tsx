@@ -43,9 +43,7 @@ function PatternLink({ design, pattern, current }: { design: Design; pattern: Ac
     >
       <span class="pat-link-name">
         {pattern.name}
-        {!pattern.path && (
-          <Badge title="For processors and other patterns: it has no address of its own">internal</Badge>
-        )}
+        {!pattern.path && <Badge title="For processors and other patterns: it has no route">internal</Badge>}
       </span>
       <span class="pat-link-path">{pattern.path ?? pattern.request}</span>
       <span class="pat-link-marks">
@@ -97,7 +95,7 @@ function PatternList({ design, current }: { design: Design; current: AccessPatte
           aria-label="Search the access patterns"
         />
       </div>
-      {groups.length === 0 && <p class="muted pat-none">Nothing has all of these words.</p>}
+      {groups.length === 0 && <p class="muted pat-none">No pattern has all of these words.</p>}
       {groups.map((group) => (
         <section key={group.name} style={entityStyle(group.index < 0 ? 11 : group.index)} class="pat-group">
           <h3>

@@ -239,12 +239,12 @@ function ProcessorCard({
             label="Lag"
             value={format.duration(state.lag_seconds * 1000)}
             tone={state.lag_seconds > 10 ? 'danger' : undefined}
-            title="age of the oldest change it has not yet done"
+            title="age of the oldest unprocessed change"
           />
           <Figure
             label="Backlog"
             value={state.backlog === undefined ? '–' : format.count(state.backlog)}
-            title="changes known to wait"
+            title="changes known to be waiting"
           />
           <Figure label="Done" value={format.compact(state.done)} title="since the server started" />
           <Figure label="Retries" value={format.compact(state.retries)} tone={state.retries ? 'warn' : undefined} />
@@ -253,14 +253,14 @@ function ProcessorCard({
               label="Lost"
               value={format.count(state.lost)}
               tone="danger"
-              title="times the stream had forgotten what came next"
+              title="times the next changes had been trimmed from the stream"
             />
           )}
           <Figure
             label="Parked"
             value={format.count(state.parked)}
             tone={state.parked ? 'warn' : undefined}
-            title="changes it has given up until someone steps in"
+            title="failed changes that wait for an operator"
           />
         </dl>
         <div class="processor-buttons">

@@ -193,12 +193,12 @@ function ResultView({
           <Button onClick={onStop}>Stop</Button>
         ) : result.window.next ? (
           <Button onClick={onMore} busy={busy}>
-            {items.length === 0 ? 'Go on looking' : 'Next page'}
+            {items.length === 0 ? 'Keep looking' : 'Next page'}
           </Button>
         ) : (
           <span class="muted">That was all.</span>
         )}
-        {result.window.before.length > 0 && <span class="muted">Earlier pages were let go.</span>}
+        {result.window.before.length > 0 && <span class="muted">Earlier pages were dropped.</span>}
       </footer>
     </section>
   );

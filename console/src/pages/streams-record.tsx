@@ -21,7 +21,7 @@ export interface Known {
   text: string;
 }
 
-/** What the list and its filters need to know of a change, worked out once. */
+/** What the list and its filters need of a change, computed once. */
 export function know(change: Change, design: Design | null, order: string[]): Known {
   const image = change.new ?? change.old;
   const found = design && image ? recognise(design, image) : null;
@@ -169,7 +169,7 @@ export function RecordLine({
           <Images change={change} order={order} />
           <p class="record-foot muted">
             {change.event !== 'REMOVE' && <a href={address}>Look at the item</a>}
-            {change.expired && <span>Removed by the server because its time to live was over.</span>}
+            {change.expired && <span>Removed by the server: its time to live has ended.</span>}
             <span>
               Sequence <span class="mono">{change.id}</span>
             </span>

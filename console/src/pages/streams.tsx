@@ -9,7 +9,7 @@ import { href, type Route } from '../router';
 import { Badge, Button, CopyButton, Empty, ErrorBox, format, Input, Select, Spinner, useAsync, useHotkey } from '../ui';
 import { know, RecordLine, type Known } from './streams-record';
 
-/** So many changes are kept; the oldest go. */
+/** The number of changes kept; the oldest are dropped. */
 const KEPT = 500;
 const EVERY_MS = 400;
 /** With room for less, the first page is full: a round gives at least one of each shard. */
@@ -20,7 +20,7 @@ const EVENTS: EventName[] = ['INSERT', 'MODIFY', 'REMOVE'];
 
 interface Following {
   changes: Known[];
-  /** All that came, those let go included. */
+  /** All changes received, including dropped ones. */
   seen: number;
   error: Error | null;
   caughtUp: boolean;
@@ -52,7 +52,7 @@ function useTail(
     const add = (changes: Change[]) =>
       setState((old) => {
         const caughtUp = old.caughtUp || tail.caughtUp;
-        if (changes.length === 0 && !old.error && caughtUp === old.caughtUp) return old; // nothing to show anew
+        if (changes.length === 0 && !old.error && caughtUp === old.caughtUp) return old; // nothing to render
         const all = [...changes.map((change) => know(change, design, order)), ...old.changes];
         return {
           changes: all.sort((a, b) => newestFirst(a.change, b.change)).slice(0, KEPT),
@@ -167,7 +167,7 @@ function TailView({
     setFull(true);
     setPaused(true);
   });
-  // A table that was made anew has another stream.
+  // A recreated table has another stream.
   useEffect(() => {
     if (following.error instanceof ApiError && /ResourceNotFound/.test(following.error.code)) onGone();
   }, [following.error]);
@@ -264,7 +264,7 @@ function TailView({
           <Button small onClick={pause}>
             Read on
           </Button>
-          <span class="muted">The oldest of those shown are let go.</span>
+          <span class="muted">The oldest changes were dropped.</span>
         </p>
       )}
       <ul class="records" ref={list} aria-label="Changes, newest first">
@@ -303,7 +303,7 @@ function Waiting({ following, start, onBeginning }: { following: Following; star
   if (!following.caughtUp) return <Empty title="Connecting…" icon="stream" />; // what is written before that is not from now on
   return (
     <Empty title="Waiting for changes" icon="stream">
-      <p>Whatever is written to the table appears here at once.</p>
+      <p>Writes to the table appear here at once.</p>
       <p>
         <Button small onClick={onBeginning}>
           Show what has happened so far
@@ -326,7 +326,7 @@ export function StreamsPage({ route }: { route: Route }) {
           <h1>
             Stream of <span class="mono">{table}</span>
           </h1>
-          <p>Every change of the table as it happens: what the item was, and what it became.</p>
+          <p>Every change of the table as it happens, with the old and the new item.</p>
         </div>
         <span class="spread" />
         {on && <Badge title="what each change has">{description.StreamSpecification!.StreamViewType}</Badge>}

@@ -75,7 +75,7 @@ export function Finder({
   /** Whether sort keys can be asked for by their beginning: numbers cannot. */ prefixed: boolean;
   shapes: Shape[];
   wanted: Wanted;
-  /** A shape that was chosen elsewhere; `turn` tells one choice from the next. */
+  /** A shape chosen in another component; `turn` distinguishes choices. */
   request: { shape: Shape; turn: number } | null;
   onFind: (wanted: Wanted) => void;
 }) {

@@ -1,5 +1,4 @@
-// A key with its template made visible: what is literal stands back, what a placeholder holds stands out.
-// SPDX-License-Identifier: Apache-2.0
+// A key with its template made visible: literals are pale, values are strong. SPDX-License-Identifier: Apache-2.0
 import type { ComponentChildren } from 'preact';
 import type { KeyParts } from '../lib/recognise';
 import type { AttributeValue, TemplatePart } from '../lib/types';

@@ -8,7 +8,7 @@ import { indexOf, keysOfView, typedKey, type TableInfo } from '../lib/table-info
 import { prefixOf } from '../lib/templates';
 import type { AttributeValue, Item } from '../lib/types';
 
-/** What is looked at; it is the address of the page. */
+/** The current view, which is the address of the page. */
 export interface View {
   index: string | null;
   /** The partition, and what its sort keys begin with (a number: are equal to); null: any. */
@@ -20,7 +20,7 @@ export interface View {
 }
 
 export const PAGE_ITEMS = 50;
-/** A Scan that looks for one kind reads past others; after this many requests it stops until it is told to go on. */
+/** A Scan for one kind skips others; it stops after this many requests until the user continues. */
 const LOOK_REQUESTS = 20;
 const LOOK_LIMIT = 500;
 
@@ -168,7 +168,7 @@ export function usePages(table: TableInfo | undefined, view: View): Loaded {
       const mine = fresh ? ++current.current : current.current;
       const stale = () => mine !== current.current;
       busy.current = true;
-      // What is loaded again stays until the new is there; what is another view goes at once.
+      // A reloaded view stays until the new data arrives; another view is cleared at once.
       const kept = shown.current === id;
       shown.current = id;
       setState((old) => ({

@@ -60,7 +60,7 @@ function ResidentLine({
   );
 }
 
-/** Why these items are together: what is read at once. */
+/** Why these items are together: the patterns that read them at once. */
 function ReadBy({ design, patterns }: { design: string; patterns: AccessPattern[] }) {
   const named = patterns.length > NAMED_PATTERNS + 1 ? patterns.slice(0, NAMED_PATTERNS) : patterns;
   if (patterns.length === 0) return null;
@@ -150,7 +150,7 @@ export function TableMap({
                 type="button"
                 class="map-title"
                 onClick={() => onShape(shape)}
-                title="Look for one of these partitions"
+                title="Find one of these partitions"
               >
                 <TemplateView parts={shape.parts} />
               </button>

@@ -139,7 +139,7 @@ function RowView({ table, index, item, kind, names, selected, dimmed, focusable,
         return (
           <td key={name} data-name={name} class={value ? '' : 'absent'}>
             {value && hidden ? (
-              <span class="muted" title="The design hides it: no API shows it. Open the item to see it raw.">
+              <span class="muted" title="Hidden by the design: no API shows it. Open the item to see it raw.">
                 hidden
               </span>
             ) : value && parts ? (
@@ -177,7 +177,7 @@ class Row extends Component<RowProps> {
 
 // ---------------------------------------------------------------- runs
 
-/** The columns of a run: what the entity has of its own first, what is in its keys already after that, keys of indexes last. */
+/** The columns of a run: first the entity's other attributes, then those in its keys, then keys of indexes. */
 function runColumns(table: TableInfo, index: string | null, items: Item[], kind: Kind | null): string[] {
   const view = keysOfView(table, index);
   const shown = [view.hash, view.range ?? ''];
@@ -210,7 +210,7 @@ function SortTemplate({ kind, items, range }: { kind: Kind | null; items: Item[]
 export interface ViewProps {
   table: TableInfo;
   index: string | null;
-  /** The row that is looked at; null: none. */
+  /** The selected row; null: none. */
   selected: string | null;
   /** The one row that Tab reaches. */
   focusable: string | null;

@@ -178,7 +178,7 @@ function Foot({ pages, view, loaded }: { pages: Loaded; view: View; loaded: numb
     <footer class="table-foot">
       {window.next ? (
         <Button onClick={pages.more} busy={loading}>
-          {view.only && loaded === 0 ? 'Go on looking' : 'More items'}
+          {view.only && loaded === 0 ? 'Keep looking' : 'More items'}
         </Button>
       ) : (
         !loading &&
@@ -188,7 +188,7 @@ function Foot({ pages, view, loaded }: { pages: Loaded; view: View; loaded: numb
       )}
       <span class="muted number">
         {format.plural(loaded, 'item')} here
-        {totals.scanned > loaded ? `, ${format.count(totals.scanned)} looked at` : ''},{' '}
+        {totals.scanned > loaded ? `, ${format.count(totals.scanned)} read` : ''},{' '}
         {format.plural(totals.requests, view.pk === null ? 'Scan' : 'Query', view.pk === null ? 'Scans' : 'Queries')}
       </span>
       <Units read={totals.units} ms={totals.ms} />
@@ -372,7 +372,7 @@ export function TablePage({ route }: { route: Route }) {
         {pages.error && <ErrorBox error={pages.error} retry={pages.reload} />}
         {pages.window.before.length > 0 && (
           <div class="table-earlier">
-            <span class="muted">Earlier items were let go, so that the page stays quick.</span>
+            <span class="muted">Earlier items were dropped to keep the page fast.</span>
             <Button small onClick={pages.earlier} busy={pages.loading}>
               Earlier items
             </Button>

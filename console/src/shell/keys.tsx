@@ -1,5 +1,4 @@
-// The overlay that `?` shows: what can be pressed on this page.
-// SPDX-License-Identifier: Apache-2.0
+// The overlay of `?`: the keys of this page. SPDX-License-Identifier: Apache-2.0
 import { currentHotkeys, Dialog, Kbd } from '../ui';
 
 export function KeysOverlay({ onClose }: { onClose: () => void }) {
@@ -23,7 +22,7 @@ export function KeysOverlay({ onClose }: { onClose: () => void }) {
             <dt>
               <Kbd>Escape</Kbd>
             </dt>
-            <dd>Close what is open</dd>
+            <dd>Close the dialog or panel</dd>
           </div>
         )}
         <div>

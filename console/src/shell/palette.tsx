@@ -123,7 +123,7 @@ export function Palette({ near, onClose }: { near?: string; onClose: () => void 
           </li>
         ))}
       </ul>
-      {found.length === 0 && <p class="palette-none">Nothing here is called that.</p>}
+      {found.length === 0 && <p class="palette-none">No match.</p>}
     </Dialog>
   );
 }

@@ -9,7 +9,7 @@ import { format, Icon, type IconName } from '../ui';
 import { Mark } from '../ui/mark';
 import { designAt, otherTables, placesOf, tableAt } from './places';
 
-/** The address without its query: what is current, whatever part of it is shown. */
+/** The address without its query, to mark the current entry. */
 const here = (route: Route) => href(route.path);
 
 function RailLink({

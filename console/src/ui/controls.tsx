@@ -1,5 +1,4 @@
-// What is pressed and filled in: buttons, fields, tabs.
-// SPDX-License-Identifier: Apache-2.0
+// Controls: buttons, fields, tabs. SPDX-License-Identifier: Apache-2.0
 import type { ComponentChildren, JSX, Ref } from 'preact';
 import { useEffect, useId, useRef, useState } from 'preact/hooks';
 import { Icon, type IconName } from './icons';
@@ -89,7 +88,7 @@ export interface Tab {
   label: ComponentChildren;
 }
 
-/** A row of tabs; the left and right arrow keys move along it. What is shown below is up to the caller. */
+/** A row of tabs; the left and right arrow keys move along it. The caller renders the content. */
 export function Tabs({
   tabs,
   selected,

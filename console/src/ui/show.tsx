@@ -1,4 +1,4 @@
-// What is only looked at: badges, notices, numbers, small charts.
+// Display elements: badges, notices, numbers, small charts.
 // SPDX-License-Identifier: Apache-2.0
 import type { ComponentChildren, JSX } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
@@ -27,7 +27,7 @@ export function Badge({
 
 export const ENTITY_HUES = 12;
 
-/** The colours of an entity, as a style: --entity (for text and lines) and --entity-soft (for what is behind). */
+/** The colours of an entity, as a style: --entity (text and lines) and --entity-soft (background). */
 export function entityStyle(index: number): JSX.CSSProperties {
   const hue = ((index % ENTITY_HUES) + ENTITY_HUES) % ENTITY_HUES;
   return { '--entity': `var(--entity-${hue})`, '--entity-soft': `var(--entity-${hue}-soft)` } as JSX.CSSProperties;
@@ -63,7 +63,7 @@ export function Empty({
 
 const unreachable = (error: unknown) => error instanceof ApiError && error.code === 'Unreachable';
 
-/** Tries again by itself as soon as the server answers anything. */
+/** Retries as soon as the server replies at all. */
 function RetryWhenBack({ retry }: { retry: () => void }) {
   const live = useStats();
   const first = useRef(live);
@@ -74,7 +74,7 @@ function RetryWhenBack({ retry }: { retry: () => void }) {
   return null;
 }
 
-/** What went wrong, in the server's words. `retry` reads once more and writes nothing: a server that is back makes use of it. */
+/** An error, with the server's message. `retry` repeats a read (never a write) when the server is back. */
 export function ErrorBox({ error, retry }: { error: unknown; retry?: () => void }) {
   const message = error instanceof Error ? error.message : String(error);
   const code = error instanceof ApiError && /[A-Za-z]/.test(error.code) ? error.code : '';

@@ -1,5 +1,4 @@
-// Short messages in the corner: something was done, or was not.
-// SPDX-License-Identifier: Apache-2.0
+// Short messages in the corner: success or failure. SPDX-License-Identifier: Apache-2.0
 import { useEffect, useState } from 'preact/hooks';
 import { Icon } from './icons';
 

@@ -91,7 +91,7 @@ static bool check_key_not_updated(struct op_state *s, const struct table *t, con
 	return true;
 }
 
-/* What can be said of keys of indexes without the item; the rest when it is known. */
+/* Checks index keys as far as possible without the item; the rest follows once it has been read. */
 static bool check_index_keys_updated(struct op_state *s, const struct table *t, const struct update *u, struct error *e)
 {
 	const struct path *paths;
@@ -121,7 +121,7 @@ bool action_resolve(struct op_state *s, const struct table *t, struct write_acti
 	       (check_key_not_updated(s, t, act->update, e) && check_index_keys_updated(s, t, act->update, e));
 }
 
-/* ---- all of a request ---- */
+/* ---- a whole request ---- */
 
 static size_t payload(const struct request_action *act)
 {
@@ -151,8 +151,8 @@ static void take_action(const struct request_action *in, struct write_action *ou
 	out->return_old_on_failure = in->return_old_on_failure;
 }
 
-/* Errors of single actions are reasons for cancellation; a missing table is the request's. The
- * first faulty action is the only one told of: DynamoDB looks no further. */
+/* Errors of single actions become cancellation reasons; a missing table fails the request. Only the first faulty
+ * action is reported: DynamoDB checks no further. */
 static bool resolve_together(struct op_state *s, const struct request_write *q, struct error *e)
 {
 	struct error reason = { 0 };

@@ -5,15 +5,16 @@
 
 #include "api/op/params.h"
 
-/* An action out of a document: values decoded, expressions compiled. `obj` is the request or the transaction's Put, Update,
+/* Parses an action: decodes values, compiles expressions. `obj` is the request or the transaction's Put, Update,
  * Delete or ConditionCheck. */
 bool action_parse(struct op_state *s, enum write_kind kind, const struct json *obj, struct request_action *act,
 		  struct error *e) MUST_CHECK;
 /* The parts that depend on the table: its key, key attributes not updated, index keys, item size. */
 bool action_resolve(struct op_state *s, const struct table *t, struct write_action *act, struct error *e) MUST_CHECK;
-/* Fills s->write with everything but the token. Where actions are not right in a transaction, s->reasons has which. */
+/* Fills s->write except for the token. If actions of a transaction are invalid, s->reasons says which. */
 bool actions_prepare(struct op_state *s, const struct request_write *q, struct error *e) MUST_CHECK;
-/* After the commit: whether it was refused, and by what; s->reasons has one for each action where conditions or a cancellation say so. */
+/* After the commit: whether it was refused, and why; with conditions or a cancellation, s->reasons has one for each
+ * action. */
 bool actions_failed(struct op_state *s, struct error *e) MUST_CHECK;
 /* The key attributes of the action's item, also of a PUT. */
 struct value action_key_item(const struct write_action *act, struct arena *a);

@@ -6,7 +6,7 @@
 
 #include "api/op/action.h"
 
-/* Nothing when ReturnItemCollectionMetrics does not ask or no table has local indexes. */
+/* Writes nothing unless ReturnItemCollectionMetrics asks for it and a table has local indexes. */
 void collections_reply(struct op_state *s, const struct write_action *actions, size_t n);
 
 #endif

@@ -7,7 +7,7 @@
 #include "base/map.h"
 #include "value/codec.h"
 
-#define READ_AHEAD 32 /* keys are read so many at a time: what of it is beyond was read in vain */
+#define READ_AHEAD 32 /* keys read at once; those past the reply's limit were read in vain */
 
 static const char *const expressions[] = { "ProjectionExpression", NULL };
 static const char *const legacy[] = { "AttributesToGet", NULL };

@@ -66,7 +66,7 @@ static bool parse_requests(struct op_state *s, const struct json *tables, struct
 	return true;
 }
 
-/* Of an item whose key is not right DynamoDB says here what it says of a key. */
+/* For an item with an invalid key, DynamoDB returns the error of an invalid key here. */
 static bool resolve_request(struct op_state *s, const struct table *t, struct write_action *act, struct error *e)
 {
 	if (act->kind == WRITE_PUT) {
@@ -94,8 +94,8 @@ static bool resolve_requests(struct op_state *s, const struct json *tables, stru
 	return refuse_duplicates(s, e);
 }
 
-/* Takes requests away by chance, and writes them down as UnprocessedItems for written(). False when none is left: DynamoDB refuses the
- * whole then. */
+/* Drops requests by chance and records them as UnprocessedItems for written(). False when none is left: DynamoDB then
+ * refuses the whole batch. */
 static bool throttle(struct op_state *s, const struct json *tables, struct error *e)
 {
 	struct write_action *actions = s->write.actions;

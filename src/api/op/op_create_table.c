@@ -4,7 +4,7 @@
 #include "api/reply.h"
 #include "api/op/table_spec.h"
 
-/* The table is ready at once; DynamoDB's clients expect to see it being made. */
+/* The table is ready at once, but clients of DynamoDB expect to see it as CREATING. */
 static bool created(struct op_state *s, struct error *e)
 {
 	(void)e;

@@ -6,7 +6,7 @@
 #define INVALID(...) error_set(e, s->arena, ERR_VALIDATION, __VA_ARGS__)
 
 static const char *const expressions[] = { "ProjectionExpression", "FilterExpression", "KeyConditionExpression", NULL };
-/* KeyConditions may stand beside other expressions as long as it is the only key condition. */
+/* KeyConditions may be combined with other expressions if it is the only key condition. */
 static const char *const legacy[] = { "AttributesToGet", "QueryFilter", "ConditionalOperator", NULL };
 static const char *const legacy_with_keys[] = { "AttributesToGet", "QueryFilter", "ConditionalOperator",
 						"KeyConditions", NULL };
@@ -126,7 +126,7 @@ static struct slice without_equality(struct op_state *s, const struct page_reque
 	return buf_slice(&names);
 }
 
-/* Keys of several attributes: all of HASH with `=`, of RANGE those left of another condition. */
+/* Keys of several attributes: every HASH attribute needs `=`, and every RANGE attribute left of another condition. */
 static bool check_multi_attribute(struct op_state *s, const struct page_request *r, const struct key_schema *k,
 				  struct error *e)
 {
@@ -149,7 +149,7 @@ static bool check_multi_attribute(struct op_state *s, const struct page_request 
 				     SLICE_ARG(missing), SLICE_ARG(k->range[last - 1].name));
 }
 
-/* DynamoDB goes through the key schema and looks at start key and conditions side by side. */
+/* DynamoDB walks the key schema and checks start key and conditions together. */
 static bool check_key_condition(struct op_state *s, const struct paging *p, struct error *e)
 {
 	const struct key_schema *k = schema_of(&p->request);

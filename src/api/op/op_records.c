@@ -79,6 +79,9 @@ bool records_at(struct op_state *s, struct slice iterator, struct records_place 
 	struct shard_iterator *it = &p->it;
 	int64_t age, most;
 
+	p->visible = db_stream_latest(s->db);
+	if (s->outside)
+		s->catalog = db_catalog(s->db, s->arena);
 	if (!shard_iterator_parse(iterator, s->arena, it))
 		return error_set(e, s->arena, ERR_VALIDATION, "Invalid ShardIterator");
 	age = db_time_ms(s->db) - it->issued_ms;
@@ -107,7 +110,7 @@ struct reading {
 	bool any;
 };
 
-/* For a fixed shard that is reported as several: whether the record is in this one. */
+/* Whether the record is in this one of the shards that a fixed shard appears as. */
 static bool is_of_part(const struct reading *g, const struct stream_record *r)
 {
 	const struct shard_facts *f = &g->p->facts;
@@ -132,19 +135,23 @@ bool records_read(struct op_state *s, struct records_place *p, int64_t limit, st
 {
 	struct shard_iterator *it = &p->it;
 	struct reading g = { s, p, sink, p->facts.end, false };
-	uint64_t latest = db_stream_latest(s->db), sequence, from = it->sequence;
+	uint64_t sequence, from = it->sequence;
 
 	*next = SLICE("");
 	if (from < p->facts.first)
 		from = p->facts.first;
+	if (s->outside && p->visible < g.end)
+		g.end = p->visible;
 	if (!db_stream_read(s->db, &(struct stream_read){ p->stream, p->facts.fixed, from, limit, pass_on, &g },
 			    s->arena, &sequence, e))
 		return false;
-	/* An idle shard's iterator moves on, or its position would be trimmed. All records before `latest`, taken
+	if (sequence > g.end)
+		sequence = g.end;
+	/* An idle shard's iterator moves on, or its position would be trimmed. All records before `visible`, taken
 	 * before reading, have been seen. */
 	it->at_end = !g.any;
-	if (it->at_end && sequence < latest)
-		sequence = latest;
+	if (it->at_end && sequence < p->visible)
+		sequence = p->visible;
 	if (sequence >= p->facts.end || (p->stream->closed_ms && sequence > p->stream->closed_sequence))
 		return true;
 	if (g.any)
@@ -155,7 +162,7 @@ bool records_read(struct op_state *s, struct records_place *p, int64_t limit, st
 	return true;
 }
 
-/* The page before, once more; the iterator then is where it was. */
+/* Returns the previous page again; the iterator stays where it was. */
 static bool repeat(struct op_state *s, struct records_place *p, int64_t limit, struct output *o, struct slice *next,
 		   struct error *e)
 {

@@ -38,7 +38,7 @@ static bool check_start_segment(struct op_state *s, struct paging *p, struct err
 		       p->request.total_segments, p->request.segment);
 }
 
-/* With an index its key attributes are looked at one by one. */
+/* With an index, its key attributes are checked one by one. */
 static bool check_start_of_index(struct op_state *s, struct paging *p, struct error *e)
 {
 	const struct index *i = p->request.index;

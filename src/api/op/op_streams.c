@@ -8,7 +8,7 @@
 #define STREAMS_PER_PAGE 100
 #define SHARDS_PER_PAGE  100
 
-/* The label in a stream's ARN; empty when it is none. */
+/* The label in a stream's ARN; empty if it is not one. */
 static struct slice label_of_arn(struct slice arn)
 {
 	static const struct slice mark = SLICE("/stream/");
@@ -147,7 +147,7 @@ static bool is_listed(struct op_state *s, const struct stream *stream, struct sh
 	       (f->has_parent && slice_equal(op_string(filter, "ShardId"), shard_id_text(stream, f->parent, s->arena)));
 }
 
-/* From the first one after `after` on. */
+/* Starts at the first shard after `after`. */
 static void describe_shards(struct op_state *s, const struct stream *stream, struct slice after)
 {
 	size_t count = shards_count(stream, s->outside), most = (size_t)page_size(s->in, SHARDS_PER_PAGE), listed = 0;
@@ -159,7 +159,7 @@ static void describe_shards(struct op_state *s, const struct stream *stream, str
 		struct slice id = shard_id_text(stream, shard, s->arena);
 		struct shard_facts f;
 
-		/* A shard that is not there is no error here, only a place in their order. */
+		/* A start shard that does not exist is no error here, only a position in the order. */
 		if ((after.n && slice_cmp(id, after) <= 0) || !is_listed(s, stream, shard, &f))
 			continue;
 		if (listed++ == most)

@@ -40,8 +40,8 @@ static int compare_names(const void *x, const void *y)
 	return slice_cmp(*(const struct slice *)x, *(const struct slice *)y);
 }
 
-/* The names after `after`, in order: those of the catalog, and those of tables elsewhere. One more than `limit` tells that
- * there are more. */
+/* The names after `after`, in order, from the catalog and of tables elsewhere. Reads one more than `limit`, to see
+ * whether there are more. */
 static struct slice *names_after(struct op_state *s, struct slice after, size_t limit, size_t *count)
 {
 	const struct api *api = s->api;
@@ -95,7 +95,7 @@ bool op_delete_table(struct op_state *s, struct error *e)
 {
 	struct control *c = arena_new(s->arena, struct control);
 
-	(void)e; /* the writer says whether the table is there and may go */
+	(void)e; /* the writer checks that the table exists and may be deleted */
 	c->kind = CONTROL_DELETE_TABLE;
 	c->table = op_string(s->in, "TableName");
 	return op_control_submit(s, c, deleted);

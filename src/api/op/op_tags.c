@@ -14,7 +14,7 @@ static bool is_table_arn(struct slice arn)
 	       name.n >= TABLE_NAME_LENGTH_MIN && name.n <= TABLE_NAME_LENGTH_MAX && shape_is_name(name);
 }
 
-/* `list`, named `place` in messages, is what must be there beside the ARN; NULL: nothing. */
+/* `list`, named `place` in messages, must be present besides the ARN; NULL: only the ARN. */
 static bool check_arn(struct op_state *s, const char *list, const char *place, struct error *e)
 {
 	struct slice arn = op_string(s->in, "ResourceArn");
@@ -34,7 +34,7 @@ static bool check_arn(struct op_state *s, const char *list, const char *place, s
 			 SLICE_ARG(arn));
 }
 
-/* The list `member`, which must hold something. */
+/* The list `member`, which must not be empty. */
 static const struct json *check_list(struct op_state *s, const char *member, const char *what, struct error *e)
 {
 	const struct json *list = json_get(s->in, member);
@@ -45,7 +45,7 @@ static const struct json *check_list(struct op_state *s, const char *member, con
 	return NULL;
 }
 
-/* Success has no body at all. */
+/* A success has no body. */
 static bool nothing_to_say(struct op_state *s, struct error *e)
 {
 	(void)s;

@@ -40,8 +40,8 @@ static int by_name(const void *x, const void *y)
 	return slice_cmp(((const struct json_member *)x)->name, ((const struct json_member *)y)->name);
 }
 
-/* Appends the document with members in order of their names, so that equal requests give equal bytes. Digests of them are stored with
- * tokens: other bytes would make a retry after an upgrade another request. */
+/* Appends the document with members in order of their names, so that equal requests give equal bytes. Their digests
+ * are stored with tokens: different bytes after an upgrade would make a retry look like a different request. */
 static void add_canonical(struct buf *b, const struct json *j)
 {
 	if (j->type == JSON_ARRAY) {
@@ -102,7 +102,7 @@ static bool written(struct op_state *s, struct error *e)
 	tally_init(&tally, s->arena);
 	for (size_t i = 0; i < s->write.action_count; i++) {
 		const struct write_action *act = &s->write.actions[i];
-		struct capacity c = act->capacity; /* of a repetition: what reading it costs */
+		struct capacity c = act->capacity; /* for a repeated request: the cost of reading */
 
 		capacity_scale(&c, 2);
 		tally_add(&tally, act->table, &c);

@@ -21,7 +21,7 @@ bool op_update_time_to_live(struct op_state *s, struct error *e)
 	const struct json *spec = json_get(s->in, "TimeToLiveSpecification");
 	struct control *c = arena_new(s->arena, struct control);
 
-	(void)e; /* the writer says whether the table is there, and what its TTL is now */
+	(void)e; /* the writer checks that the table exists, and its current TTL */
 	c->kind = CONTROL_UPDATE_TTL;
 	c->table = op_string(s->in, "TableName");
 	c->ttl_enable = op_bool(spec, "Enabled", false);

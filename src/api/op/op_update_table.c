@@ -21,7 +21,7 @@ static enum resource_status shown_status(enum gsi_change_kind kind)
 	}
 }
 
-/* The indexes of `after` with the ones being removed, each in the state it is passing through. */
+/* The indexes of `after` and those being removed, each in its transitional state. */
 static void show_indexes(struct table *shown, const struct table *before, const struct table_change *change,
 			 struct arena *a)
 {
@@ -48,7 +48,7 @@ static void show_indexes(struct table *shown, const struct table *before, const 
 	shown->index_count = n;
 }
 
-/* The change is complete; DynamoDB's clients expect to see it under way, with the old capacity. */
+/* The change is complete, but clients of DynamoDB expect to see it under way, with the old capacity. */
 static bool updated(struct op_state *s, struct error *e)
 {
 	const struct control *c = s->write.control;

@@ -12,7 +12,7 @@ static void add_attributes(struct op_state *s, struct value item)
 	item_to_json(&s->out, item);
 }
 
-/* What ReturnValues asks for. */
+/* Adds what ReturnValues asks for. */
 static void add_returned(struct op_state *s, const struct write_action *act)
 {
 	struct slice rv = op_string(s->in, "ReturnValues");

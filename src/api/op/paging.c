@@ -130,7 +130,7 @@ static int by_name(const void *x, const void *y)
 	return slice_cmp(*(const struct slice *)x, *(const struct slice *)y);
 }
 
-/* The attributes that the paths begin with and the index does not hold, sorted: "a, b", or empty. */
+/* The top-level attributes of the paths that the index lacks, sorted: "a, b", or empty. */
 static struct slice not_projected(struct op_state *s, const struct paging *p, const struct path *paths, size_t n)
 {
 	struct slice *names = arena_array(s->arena, struct slice, n);
@@ -204,7 +204,7 @@ bool paging_check_filter(struct op_state *s, struct paging *p, struct error *e)
 	n = condition_paths(p->request.filter, &paths);
 	if (!params_check_key_paths(s, p->request.table, paths, n, e))
 		return false;
-	/* Query refuses a filter on what the index, of either kind, lacks; for Scan it is not there. */
+	/* Query refuses a filter on attributes that the index (of either kind) lacks; in a Scan they are just absent. */
 	if (!p->request.index || !p->request.terms)
 		return true;
 	missing = not_projected(s, p, paths, n);
@@ -274,7 +274,7 @@ static void emit(void *ctx, struct value item)
 	item_to_json(&m->s->out, m->projection ? projection_apply(m->projection, item, m->s->arena) : item);
 }
 
-/* Of a reply with small items: it need not grow step by step, each time copied. */
+/* A guess for a reply of small items, so that the buffer need not grow (and be copied) step by step. */
 static size_t likely_bytes(const struct paging *p)
 {
 	int64_t items = p->request.limit && p->request.limit < 32 ? p->request.limit : 32;

@@ -6,11 +6,11 @@
 #include "api/op/params.h"
 
 struct paging {
-	struct request_query query;  /* what is asked; of a scan without terms */
+	struct request_query query;  /* as requested; a scan has no terms */
 	struct page_request request; /* the same, resolved and checked */
 	bool all_attributes;         /* Select ALL_ATTRIBUTES */
-	bool filter_is_legacy;       /* for its words */
-	bool at_most_one;            /* there is nothing to continue with: no LastEvaluatedKey */
+	bool filter_is_legacy;       /* for its error texts */
+	bool at_most_one;            /* no LastEvaluatedKey */
 	const char *legacy_filter;   /* "QueryFilter" or "ScanFilter" */
 };
 
@@ -26,24 +26,24 @@ bool paging_check_select(struct op_state *s, struct paging *p, struct error *e) 
 /* Table, index, consistency, limit. */
 void paging_parse_rest(struct op_state *s, struct paging *p);
 
-/* `query` becomes `request`: finds table and index, and checks what depends on them but the start key. */
+/* Resolves `query` into `request`: finds table and index, and checks what depends on them, except the start key. */
 bool paging_resolve(struct op_state *s, struct paging *p, struct error *e) MUST_CHECK;
-/* That the index can answer: whole items (ALL_ATTRIBUTES), the projection, the filter. */
+/* Checks that the index holds what is needed: whole items (ALL_ATTRIBUTES), the projection, the filter. */
 bool paging_check_whole_items(struct op_state *s, struct paging *p, struct error *e) MUST_CHECK;
 bool paging_check_projection(struct op_state *s, struct paging *p, struct error *e) MUST_CHECK;
 bool paging_check_filter(struct op_state *s, struct paging *p, struct error *e) MUST_CHECK;
 
-/* The start key, in three steps with others between them: it has as many attributes as a key of table
- * and index; each attribute of the key that is searched is right; it is a key of the table. The last
- * one sets request.start. */
+/* Checks the start key, in three steps with other checks between them: it has as many attributes as a key of table
+ * and index; each attribute of the searched key is valid; it is a key of the table. The last step sets request.start.
+ * */
 bool paging_check_start_count(struct op_state *s, struct paging *p, struct error *e) MUST_CHECK;
 bool paging_check_start_attr(struct op_state *s, const struct paging *p, const struct key_attr *attr,
 			     struct error *e) MUST_CHECK;
 bool paging_check_start(struct op_state *s, struct paging *p, struct error *e) MUST_CHECK;
 
-/* The checks of a query, one after the other as DynamoDB makes them (op_query.c). */
+/* The checks of a query, in DynamoDB's order (op_query.c). */
 bool query_prepare(struct op_state *s, struct paging *p, struct error *e) MUST_CHECK;
-/* Reads the page: request.emit() gets its items. */
+/* Reads the page and passes its items to request.emit(). */
 bool paging_read(struct op_state *s, struct paging *p, struct page *page, struct error *e) MUST_CHECK;
 /* Reads the page and writes the reply. */
 bool paging_reply(struct op_state *s, struct paging *p, struct error *e) MUST_CHECK;

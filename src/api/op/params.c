@@ -24,7 +24,7 @@ static bool any_present(const struct json *obj, const char *const *names)
 	return false;
 }
 
-/* ExpressionAttributeValues serve every expression but a projection. */
+/* ExpressionAttributeValues are used by every expression except a projection. */
 static bool check_values_used(struct op_state *s, const struct json *obj, const char *const *expressions,
 			      struct error *e)
 {

@@ -6,7 +6,7 @@
 #include "api/op.h"
 
 /* Expressions and legacy parameters do not mix; names and values need an expression. Both lists end
- * with NULL and are in the order in which DynamoDB names them. `obj`: where the parameters stand. */
+ * with NULL and are in the order in which DynamoDB names them. `obj` holds the parameters. */
 bool params_check_mix(struct op_state *s, const struct json *obj, const char *const *expressions,
 		      const char *const *legacy, struct error *e) MUST_CHECK;
 
@@ -17,7 +17,7 @@ bool params_condition(struct op_state *s, const struct json *obj, struct expr_bi
 /* ProjectionExpression or AttributesToGet; *out is NULL without either. */
 bool params_projection(struct op_state *s, const struct json *obj, struct expr_bindings *b,
 		       const struct projection **out, struct error *e) MUST_CHECK;
-/* Keys have no parts: no path leads into an attribute of the table's key or an index's. */
+/* Refuses paths that lead into a key attribute of the table or an index: key attributes have no parts. */
 bool params_check_key_paths(struct op_state *s, const struct table *t, const struct path *paths, size_t n,
 			    struct error *e) MUST_CHECK;
 /* The same for a projection, which may be NULL. */

@@ -33,7 +33,7 @@ static uint32_t shards_of(const struct stream *s, size_t i)
 	return s->shards << depth_of(s, i);
 }
 
-/* SIZE_MAX: there is none that begins so. */
+/* SIZE_MAX: no era begins there. */
 static size_t find_era(const struct stream *s, bool outside, uint64_t era)
 {
 	for (size_t i = 0; i < eras(s, outside); i++)

@@ -19,21 +19,21 @@ struct shard {
 
 struct shard_facts {
 	uint32_t fixed; /* the fixed shard its records lie in */
-	uint32_t depth; /* it has those of 2^depth parts with its number */
+	uint32_t depth; /* it is the part with its number, of 2^depth parts */
 	uint64_t first; /* sequence numbers from here on */
-	uint64_t end;   /* and before this one; UINT64_MAX: it is open */
+	uint64_t end;   /* up to and excluding this one; UINT64_MAX: open */
 	bool has_parent;
 	struct shard parent;
 };
-/* False when the stream has no such shard (any more). */
+/* False if the stream has no such shard (any more). */
 bool shard_find(const struct stream *s, bool outside, struct shard shard, struct shard_facts *out);
 
-/* Of a stream all there are, oldest era first, in the order of their ids. */
+/* All shards of a stream, oldest era first, in the order of their ids. */
 size_t shards_count(const struct stream *s, bool outside);
 struct shard shards_at(const struct stream *s, bool outside, size_t i);
 
 struct slice shard_id_text(const struct stream *s, struct shard shard, struct arena *a);
-/* False when the stream has no such shard. */
+/* False if the stream has no such shard. */
 bool shard_id_parse(const struct stream *s, bool outside, struct slice id, struct shard *out) MUST_CHECK;
 
 #endif

@@ -46,7 +46,7 @@ static bool take_number(struct slice *s, uint64_t *out)
 	return true;
 }
 
-/* An ARN of ours is printable ASCII; anything else could not be repeated in an error's text. */
+/* Our ARNs are printable ASCII; other bytes could not be quoted in an error's text. */
 static bool is_printable(struct slice s)
 {
 	for (size_t i = 0; i < s.n; i++)

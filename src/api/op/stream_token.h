@@ -13,19 +13,19 @@
 struct shard_iterator {
 	struct slice arn;
 	struct shard shard;
-	uint64_t before;   /* where the last page that had records began; 0: there was none */
-	uint64_t sequence; /* 0: from the oldest record there is, whenever it is used */
-	bool at_end;       /* nothing had followed when it was given out: nothing to miss by trimming */
+	uint64_t before;   /* where the last non-empty page began; 0: none */
+	uint64_t sequence; /* 0: from the oldest record at the time of use */
+	bool at_end;       /* at the shard's end when issued: trimming cannot skip a record */
 	int64_t issued_ms; /* db_time_ms() */
 };
 
 struct slice shard_iterator_text(const struct shard_iterator *it, struct arena *a);
-/* False when it is none of ours. */
+/* False: not one of ours. */
 bool shard_iterator_parse(struct slice text, struct arena *a, struct shard_iterator *out) MUST_CHECK;
 
 /* 21 digits. */
 struct slice sequence_text(uint64_t sequence, struct arena *a);
-/* False when it is no sequence number. */
+/* False: not a sequence number. */
 bool sequence_parse(struct slice text, uint64_t *out) MUST_CHECK;
 
 #endif

@@ -1,4 +1,4 @@
-/* UpdateTable's input: every check DynamoDB makes, in its order, and the change that comes of it.
+/* UpdateTable's input: every check DynamoDB makes, in its order, and the resulting change.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "api/op/table_spec.h"
 #include "api/op/table_spec_parts.h"
@@ -41,8 +41,7 @@ static bool check_throughput(const struct json *in, struct arena *a, struct erro
 	       spec_throughput(json_get(in, "ProvisionedThroughput"), SLICE(""), a, &ignored, e);
 }
 
-/* Which of the three members is given, and its value; NULL when there is none. `more`: there are
- * several. */
+/* Which of the three members is given, and its value; NULL: none. `more`: several are. */
 static const struct json *action_of(const struct json *update, enum gsi_change_kind *kind, bool *more)
 {
 	static const struct {
@@ -115,8 +114,8 @@ struct parse {
 	const struct json *in;
 	const struct table *table;
 	struct arena *a;
-	bool on_demand;           /* what the table will be */
-	struct definitions given; /* the request's, which a new index does not do without */
+	bool on_demand;           /* the table's billing mode afterwards */
+	struct definitions given; /* the request's: a new index requires them */
 	struct table_change *out;
 };
 
@@ -258,7 +257,7 @@ static bool parse_index_change(struct parse *p, const struct json *update, struc
 	return spec_global_index(action, &p->given, p->on_demand, p->a, &c->index, e);
 }
 
-/* An index is made or removed one at a time; capacity may change on several. */
+/* One index is created or removed at a time; the capacity of several may change. */
 static bool check_one_online_change(const struct gsi_change *changes, size_t count, struct arena *a, struct error *e)
 {
 	size_t online = 0;
@@ -295,7 +294,7 @@ static bool check_index_limits(struct parse *p, struct error *e)
 	return true;
 }
 
-/* Going from on demand to provisioned, every index needs its capacity too. */
+/* When switching from on-demand to provisioned, every index needs a capacity too. */
 static bool check_all_provisioned(struct parse *p, struct error *e)
 {
 	struct buf missing;
@@ -347,7 +346,7 @@ static bool parse_indexes(struct parse *p, struct error *e)
 	p->out->index_count = n;
 	if (!check_one_online_change(changes, n, p->a, e) || !check_index_limits(p, e) || !check_all_provisioned(p, e))
 		return false;
-	/* Definitions that no index uses would outlive the request for nothing. */
+	/* Keeps no definition that no index uses. */
 	for (size_t i = 0; i < p->given.count; i++)
 		if (is_new_key(p, p->given.attrs[i].name))
 			added[p->out->attribute_count++] = p->given.attrs[i];

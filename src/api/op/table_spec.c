@@ -1,4 +1,4 @@
-/* CreateTable's input: every check DynamoDB makes, in its order, and the table that comes of it.
+/* CreateTable's input: every check DynamoDB makes, in its order, and the resulting table.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "api/op/table_spec.h"
 #include "api/shape/shape_common.h"
@@ -219,7 +219,7 @@ static bool parse_stream(const struct json *in, struct arena *a, struct table *t
 	return true;
 }
 
-/* Letters, digits, white space and a few signs; beyond ASCII everything passes for a letter. */
+/* Letters, digits, white space and a few signs; everything beyond ASCII counts as a letter. */
 static bool is_tag_text(struct slice s)
 {
 	static const char signs[] = " _.:/=+-@";

@@ -11,10 +11,10 @@
 
 #define INVALID_VALUES "One or more parameter values were invalid: "
 
-/* CreateTable. *out is as control.h wants its `spec`. */
+/* CreateTable. *out is a `spec` for control.h. */
 bool table_spec_parse(const struct json *in, struct arena *a, struct table *out, struct error *e) MUST_CHECK;
 
-/* UpdateTable, what can be said without knowing the table; DynamoDB says it before it looks. */
+/* The checks of UpdateTable that do not need the table; DynamoDB makes them before it looks the table up. */
 bool table_change_check(const struct json *in, struct arena *a, struct error *e) MUST_CHECK;
 /* UpdateTable on table `t`, after table_change_check(). Also errors LIMIT_EXCEEDED (more than one
  * index made or removed at once) and NOT_FOUND (an index). */

@@ -113,7 +113,7 @@ bool spec_key(const struct json *list, const struct definitions *d, struct arena
 	return true;
 }
 
-/* Of a global index: one to four HASH, then up to four RANGE. */
+/* The key of a global index: one to four HASH, then up to four RANGE. */
 static bool global_key(const struct json *list, const struct definitions *d, struct arena *a, struct key_schema *out,
 		       struct error *e)
 {

@@ -15,30 +15,30 @@ const struct key_attr *spec_find_definition(const struct definitions *d, struct 
 /* "[a, b]" */
 struct slice spec_definition_names(const struct definitions *d, struct arena *a);
 
-/* A KeySchema list. Tables and LSIs: HASH, then perhaps RANGE. Errors: attributes without
+/* A KeySchema list. Tables and LSIs: HASH, then optionally RANGE. Errors: attributes without
  * definition, the same name twice, wrong order. */
 bool spec_key(const struct json *list, const struct definitions *d, struct arena *a, struct key_schema *out,
 	      struct error *e) MUST_CHECK;
 
 bool spec_projection(const struct json *projection, struct arena *a, struct index *out, struct error *e) MUST_CHECK;
-/* How many NonKeyAttributes the indexes name together. */
+/* Checks the number of NonKeyAttributes of all indexes together. */
 bool spec_check_non_key_total(size_t total, struct arena *a, struct error *e) MUST_CHECK;
 
-/* ProvisionedThroughput, given. `index`: whose it is, empty for the table's. */
+/* ProvisionedThroughput, given. `index`: empty for the table's own. */
 bool spec_throughput(const struct json *throughput, struct slice index, struct arena *a, struct throughput *out,
 		     struct error *e) MUST_CHECK;
-/* OnDemandThroughput: *read and *write are -1 where it sets no limit. */
+/* OnDemandThroughput: *read and *write are -1 if it sets no limit. */
 struct spec_on_demand {
 	const struct json *limits; /* NULL: not given */
-	struct slice index;        /* whose they are; empty: the table's */
+	struct slice index;        /* empty: the table's own */
 	bool removable;            /* -1 may be given, to remove a limit (UpdateTable) */
 };
 bool spec_on_demand(const struct spec_on_demand *q, struct arena *a, int64_t *read, int64_t *write,
 		    struct error *e) MUST_CHECK;
-/* The first member that OnDemandThroughput names, or NULL. */
+/* The first member present in OnDemandThroughput, or NULL. */
 const char *spec_on_demand_member(const struct json *limits);
 
-/* One global index: key, projection, capacity as the table's billing mode wants it. */
+/* One global index: key, projection, and capacity as the table's billing mode requires. */
 bool spec_global_index(const struct json *j, const struct definitions *d, bool on_demand, struct arena *a,
 		       struct index *out, struct error *e) MUST_CHECK;
 

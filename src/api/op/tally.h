@@ -18,7 +18,7 @@ struct tally {
 
 void tally_init(struct tally *t, struct arena *a);
 void tally_add(struct tally *t, const struct table *table, const struct capacity *c);
-/* "ConsumedCapacity":[…], or nothing when not asked for. */
+/* "ConsumedCapacity":[…], or nothing if not requested. */
 void tally_reply(struct buf *b, const struct tally *t, enum return_capacity how, bool rw_split);
 
 #endif

@@ -20,7 +20,7 @@ static const char *token_of(const struct json *j)
 	}
 }
 
-/* What every scalar has in common: no array, no object; and it is a number, or a string. */
+/* Checks common to all scalars: not an array or object, and a number or a string as required. */
 static bool check_scalar(const struct json *j, const char *java, bool is_number, struct arena *a, struct error *e)
 {
 	switch (j->type) {

@@ -27,7 +27,7 @@ enum shape_type {
 
 struct shape;
 
-/* DynamoDB has two texts for a member that is missing. */
+/* DynamoDB has two texts for a missing member. */
 enum shape_required {
 	SHAPE_OPTIONAL,
 	SHAPE_REQUIRED,  /* "Value null at 'key' failed to satisfy constraint: Member must not be null" */

@@ -2,8 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "api/shape/shape_words.h"
 
-/* More than any table can use. Ours: DynamoDB's shapes have no such bound, but what looks at these
- * lists compares each element with all others. */
+/* More than any table can use. Ours: DynamoDB's shapes have no such bound, but the checks on these lists compare each
+ * element with all others. */
 #define BOUNDED_LIST(name, element_) \
 	static const struct shape name = { .type = SHAPE_LIST, .element = &(element_), .has_max = true, .max = 1000 }
 
@@ -229,7 +229,7 @@ static const struct shape_member update_time_to_live[] = {
 };
 OPERATION(update_time_to_live, update_time_to_live);
 
-/* ---- tags: the ARN is checked before the members, so nothing of it is required here ---- */
+/* ---- tags: the ARN is checked before the members, so the shape requires none ---- */
 
 static const struct shape_member tag_resource[] = {
 	OPTIONAL("ResourceArn", shape_string),

@@ -86,7 +86,7 @@ static bool guard_key(struct run *r, const struct companion *c, struct scope *s,
 
 /* *tried: there is such a guard, and its answer is final. */
 static bool by_guard(struct run *r, const struct entity *e, const struct name *attribute, struct scope *s, bool *tried,
-		     struct value *full)
+		     struct row *account)
 {
 	for (size_t i = 0; i < e->companion_count && !*tried; i++) {
 		const struct companion *c = &e->companions[i];
@@ -106,7 +106,7 @@ static bool by_guard(struct run *r, const struct entity *e, const struct name *a
 		args = arena_array(r->arena, struct value, e->param_count);
 		for (size_t p = 0; p < e->param_count; p++)
 			args[p] = carried(r, c, item, e->param_at[p]);
-		return entity_fetch(r, e, args, e->param_count, true, full);
+		return entity_fetch(r, e, args, e->param_count, true, account);
 	}
 	return true;
 }
@@ -116,7 +116,8 @@ static bool by_guard(struct run *r, const struct entity *e, const struct name *a
 struct search {
 	const struct entity *entity;
 	const struct name *attribute;
-	struct value value, found;
+	struct value value;
+	struct row found;
 	bool several;
 };
 
@@ -126,9 +127,9 @@ static bool take(void *ctx, const struct row *row, bool *stop)
 
 	if (row->entity != s->entity || !value_equal(row_get(row, s->attribute), s->value))
 		return true;
-	s->several = value_present(s->found);
+	s->several = s->found.entity != NULL;
 	*stop = s->several;
-	s->found = row->full;
+	s->found = *row;
 	return true;
 }
 
@@ -150,7 +151,7 @@ static const struct access *pattern_for(struct run *r, const struct entity *e, c
 
 /* An index may lag, or contain only a part of the item: reads the item itself. */
 static bool by_pattern(struct run *r, const struct entity *e, const struct name *attribute, struct scope *s,
-		       struct value *full)
+		       struct row *account)
 {
 	struct search search = { .entity = e, .attribute = attribute, .value = row_get(s->item, attribute) };
 	const struct access *a = pattern_for(r, e, attribute);
@@ -159,29 +160,29 @@ static bool by_pattern(struct run *r, const struct entity *e, const struct name 
 		return true;
 	if (!read_each(a, s, NULL, 0, take, &search))
 		return false;
-	if (search.several || !value_present(search.found))
+	if (search.several || !search.found.entity)
 		return true;
-	return entity_fetch(r, e, entity_identity(r, e, search.found), e->param_count, true, full);
+	return entity_fetch(r, e, entity_identity(r, &search.found), e->param_count, true, account);
 }
 
 bool caller_account(struct run *r, const struct entity *e, const struct name *attribute, struct value value,
-		    struct value *full)
+		    struct row *account)
 {
 	struct row given;
 	struct scope s = { .run = r, .item = &given };
 	bool tried = e->param_count == 1 && e->param_at[0] == attribute;
 
-	*full = VALUE_ABSENT;
+	*account = (struct row){ 0 };
 	row_init(&given, r->arena, NULL);
 	row_set(&given, attribute, value);
-	if (tried && !entity_fetch(r, e, &value, 1, true, full))
+	if (tried && !entity_fetch(r, e, &value, 1, true, account))
 		return false;
-	if (!tried && !by_guard(r, e, attribute, &s, &tried, full))
+	if (!tried && !by_guard(r, e, attribute, &s, &tried, account))
 		return false;
-	if (!tried && !by_pattern(r, e, attribute, &s, full))
+	if (!tried && !by_pattern(r, e, attribute, &s, account))
 		return false;
-	/* Another account may have got the name between two reads. */
-	if (value_present(*full) && !value_equal(value_get(*full, attribute->text), value))
-		*full = VALUE_ABSENT;
+	/* Another account may have taken the name between the two reads. */
+	if (account->entity && !value_equal(row_get(account, attribute), value))
+		*account = (struct row){ 0 };
 	return true;
 }

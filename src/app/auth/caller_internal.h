@@ -24,17 +24,17 @@ struct callers_state {
 bool caller_token_key(struct slice design, const uint8_t secret[CALLER_SECRET_BYTES],
 		      uint8_t out[JWT_KEY_BYTES]) MUST_CHECK;
 
-/* The account whose attribute has this value, read now. *full absent: none, or more than one. */
+/* The account whose attribute has this value, read now. Its entity NULL: none, or more than one. */
 bool caller_account(struct run *r, const struct entity *e, const struct name *attribute, struct value value,
-		    struct value *full) MUST_CHECK;
+		    struct row *account) MUST_CHECK;
 
 /* Begins the session of an account (in full) that has logged in with the password of this hash: fills run->caller. */
-bool caller_session_begin(struct run *r, const struct entity *e, struct value account, struct value hash) MUST_CHECK;
+bool caller_session_begin(struct run *r, const struct row *account, struct value hash) MUST_CHECK;
 /* Whether nothing that the session depends on has been written since it was last read. */
 bool caller_session_is_current(struct run *r);
 /* Reads the account again; problems as caller_stands(), and then the caller is anonymous. */
 bool caller_session_renew(struct run *r) MUST_CHECK;
 /* The hash of the account's password; absent: none, or login.when excludes the account. */
-bool caller_usable_hash(struct run *r, const struct entity *e, struct value account, struct value *hash) MUST_CHECK;
+bool caller_usable_hash(struct run *r, const struct row *account, struct value *hash) MUST_CHECK;
 
 #endif

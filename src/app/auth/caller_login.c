@@ -18,7 +18,7 @@ struct attempt {
 	const struct name *by;           /* the attribute; NULL: any */
 	struct slice name, password;     /* as given */
 	struct throttle_attempt counted; /* whose failures are counted */
-	struct value account;            /* in full; absent: none */
+	struct row account;              /* in full; its entity NULL: none */
 };
 
 /* ---- the body ---- */
@@ -120,20 +120,20 @@ static bool find_by(struct run *r, const struct entity *e, const struct name *by
 	struct value v = input_normal(r, slots_attribute(e->slots, by), value_make_s(r->arena, a->name));
 
 	if (!value_bytes(v).n || caller_account(r, e, by, v, &a->account)) {
-		if (value_present(a->account))
+		if (a->account.entity)
 			a->entity = e;
 		return true;
 	}
 	if (r->problem.type != PROBLEM_INVALID)
 		return false;
 	memset(&r->problem, 0, sizeof(r->problem));
-	a->account = VALUE_ABSENT;
+	a->account = (struct row){ 0 };
 	return true;
 }
 
 static bool find(struct run *r, struct attempt *a)
 {
-	a->account = VALUE_ABSENT;
+	a->account = (struct row){ 0 };
 	if (a->name.n > NAME_MOST)
 		return true;
 	if (a->entity)
@@ -141,7 +141,7 @@ static bool find(struct run *r, struct attempt *a)
 	for (size_t i = 0; i < r->design->entity_count; i++) {
 		const struct entity *e = &r->design->entities[i];
 
-		for (size_t k = 0; e->login.present && k < e->login.by_count && !value_present(a->account); k++)
+		for (size_t k = 0; e->login.present && k < e->login.by_count && !a->account.entity; k++)
 			if (!find_by(r, e, e->login.by_at[k], a))
 				return false;
 	}
@@ -151,7 +151,7 @@ static bool find(struct run *r, struct attempt *a)
 static bool usable_hash(struct run *r, const struct attempt *a, struct value *hash)
 {
 	*hash = VALUE_ABSENT;
-	return !value_present(a->account) || caller_usable_hash(r, a->entity, a->account, hash);
+	return !a->account.entity || caller_usable_hash(r, &a->account, hash);
 }
 
 static bool is_right(const struct attempt *a, struct value hash)
@@ -182,7 +182,7 @@ static bool reply_with(struct run *r, const struct attempt *a, struct buf *b)
 	json_member_string(b, "subject", c->subject);
 	json_member_strings(b, "roles", c->roles, c->role_count);
 	json_name_string(b, counted_name(r, a->entity->name));
-	if (!output_item(r, a->entity, a->account, b))
+	if (!output_row(r, &a->account, false, NULL, 0, b))
 		return false;
 	buf_byte(b, '}');
 	return true;
@@ -223,7 +223,7 @@ static bool log_in(struct run *r, struct attempt *a, struct buf *reply)
 	if (!is_right(a, hash))
 		return run_fail(r, PROBLEM_UNAUTHENTICATED, "wrong name or password");
 	caller_attempt_passed(r, &a->counted);
-	return caller_session_begin(r, a->entity, a->account, hash) && reply_with(r, a, reply);
+	return caller_session_begin(r, &a->account, hash) && reply_with(r, a, reply);
 }
 
 bool caller_login(struct run *r, const struct json *body, struct slice client_address, struct buf *reply)

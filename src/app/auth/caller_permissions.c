@@ -69,7 +69,7 @@ static bool gather(struct run *r)
 	struct gathering g = { .run = r, .access = pattern, .entity = c->permissions_of };
 	struct scope s = { .run = r };
 
-	/* From here on none is known: a rule that asks for a permission on the way gets no, instead of starting again. */
+	/* While they are gathered, a rule that asks for a permission gets no; it must not begin to gather again. */
 	r->caller.permissions_known = true;
 	g.list = arena_array(r->arena, struct slice, 0);
 	if (!pattern || !g.entity)
@@ -91,10 +91,10 @@ static void note_source(struct run *r, const struct permission_source *from)
 
 	if (!r->witnesses)
 		return;
-	witness_reads(witness_row(r, from->access, &from->row), c->permissions_ref,
-		      value_get(from->row.full, c->permissions_ref));
-	witness_reads(witness_item(r, from->entity, &from->item), c->permissions_attribute,
-		      value_get(from->item.item.full, c->permissions_attribute));
+	witness_reads(witness_row(r, from->access, &from->row), c->permissions_ref_at,
+		      row_get(&from->row, c->permissions_ref_at));
+	witness_reads(witness_item(r, from->entity, &from->item), c->permissions_at,
+		      row_get(&from->item.item, c->permissions_at));
 }
 
 bool caller_may(struct run *r, struct slice permission, bool *out)

@@ -12,6 +12,7 @@
 #include <openssl/crypto.h>
 #include <openssl/hmac.h>
 #include "app/auth/caller_internal.h"
+#include "app/entity/entity_key.h"
 #include "app/db/dyn.h"
 #include "app/entity/entity.h"
 #include "value/base64.h"
@@ -25,22 +26,25 @@ static bool end_session(struct run *r)
 
 /* ---- which account ---- */
 
-/* The identity is mostly the subject, which the token has in any case. */
-static bool is_subject(const struct entity *e, struct value full)
+/* Whether the identity is the subject, which the token has in any case. */
+static bool is_subject(const struct row *account)
 {
+	const struct entity *e = account->entity;
+
 	return e->param_count == 1 && e->param_at[0] == e->login.subject_at &&
-	       value_type(value_get(full, e->login.subject)) == VALUE_S;
+	       value_type(row_get(account, e->login.subject_at)) == VALUE_S;
 }
 
-static struct slice account_text(struct run *r, const struct entity *e, struct value full)
+static struct slice account_text(struct run *r, const struct row *account)
 {
-	struct value identity = value_make_list(r->arena, entity_identity(r, e, full), e->param_count);
+	const struct entity *e = account->entity;
+	struct value identity = value_make_list(r->arena, entity_identity(r, account), e->param_count);
 	struct buf b;
 
 	buf_init(&b, r->arena);
 	buf_put(&b, e->name);
 	buf_byte(&b, ':');
-	if (!is_subject(e, full))
+	if (!is_subject(account))
 		base64url_put(&b, slice_make(identity.p, identity.n));
 	return buf_slice(&b);
 }
@@ -98,13 +102,14 @@ static void look_outside(void *ctx, const struct term *t)
 }
 
 /* C2 */
-static bool may_remember(struct run *r, const struct entity *e, struct value account)
+static bool may_remember(const struct row *account)
 {
+	const struct entity *e = account->entity;
 	bool outside = e->found_by.n > 0;
 
 	if (e->login.when)
 		term_walk(e->login.when, look_outside, &outside);
-	return !outside && !(r->design->ttl.n && value_present(value_get(account, r->design->ttl)));
+	return !outside && (account->slots->ttl == SLOT_NONE || !value_present(account->values[account->slots->ttl]));
 }
 
 static uint64_t version_of(struct run *r, struct value key)
@@ -112,18 +117,16 @@ static uint64_t version_of(struct run *r, struct value key)
 	return r->backend->version ? r->backend->version(r->backend, r->arena, r->design->table, key) : 0;
 }
 
-static bool read_hash(struct run *r, const struct entity *e, struct value account, struct caller_session *s,
-		      struct value *hash)
+static bool read_hash(struct run *r, const struct row *account, struct caller_session *s, struct value *hash)
 {
-	struct row full;
-	struct scope scope = { .run = r, .item = &full };
-	struct value item = account;
+	const struct entity *e = account->entity;
+	struct scope scope = { .run = r, .item = account };
+	struct value item = account->full;
 	struct slice attribute;
 	bool holds;
 
 	*hash = VALUE_ABSENT;
-	row_from(&full, r->arena, e, account);
-	if (!scope_holds(&scope, e->login.when, &holds) || !caller_secret_place(r, e, &full, &s->keys[1], &attribute))
+	if (!scope_holds(&scope, e->login.when, &holds) || !caller_secret_place(r, e, account, &s->keys[1], &attribute))
 		return false;
 	if (value_present(s->keys[1])) {
 		s->versions[1] = version_of(r, s->keys[1]);
@@ -135,16 +138,16 @@ static bool read_hash(struct run *r, const struct entity *e, struct value accoun
 	return true;
 }
 
-bool caller_usable_hash(struct run *r, const struct entity *e, struct value account, struct value *hash)
+bool caller_usable_hash(struct run *r, const struct row *account, struct value *hash)
 {
 	struct caller_session s = { 0 };
 
-	return read_hash(r, e, account, &s, hash);
+	return read_hash(r, account, &s, hash);
 }
 
-static struct slice stamp_of(struct run *r, const struct entity *e, struct value account, struct slice text,
-			     struct value hash)
+static struct slice stamp_of(struct run *r, const struct row *account, struct slice text, struct value hash)
 {
+	const struct entity *e = account->entity;
 	uint8_t made[EVP_MAX_MD_SIZE];
 	struct buf b, stamp;
 
@@ -155,7 +158,7 @@ static struct slice stamp_of(struct run *r, const struct entity *e, struct value
 	buf_byte(&b, 0);
 	buf_add(&b, hash.p, hash.n);
 	for (size_t i = 0; i < e->attribute_count; i++) {
-		struct value v = e->attributes[i].now ? value_get(account, e->attributes[i].name) : VALUE_ABSENT;
+		struct value v = e->attributes[i].now ? row_get(account, e->attributes[i].at) : VALUE_ABSENT;
 
 		buf_add(&b, v.p, v.n);
 	}
@@ -168,16 +171,17 @@ static struct slice stamp_of(struct run *r, const struct entity *e, struct value
 
 /* ---- the account as a caller ---- */
 
-static struct slice subject_of(struct run *r, const struct entity *e, struct value account)
+static struct slice subject_of(struct run *r, const struct row *account)
 {
-	struct value subject = value_get(account, e->login.subject);
+	struct value subject = row_get(account, account->entity->login.subject_at);
 
 	return value_type(subject) == VALUE_S || value_type(subject) == VALUE_N ? run_text(r, subject) : SLICE("");
 }
 
-static void take_role(struct run *r, const struct entity *e, struct value account)
+static void take_role(struct run *r, const struct row *account)
 {
-	struct value role = e->login.role.n ? value_get(account, e->login.role) : VALUE_ABSENT;
+	const struct name *at = account->entity->login.role_at;
+	struct value role = at ? row_get(account, at) : VALUE_ABSENT;
 	struct slice *roles = arena_array(r->arena, struct slice, 1);
 
 	r->caller.roles = roles;
@@ -186,56 +190,54 @@ static void take_role(struct run *r, const struct entity *e, struct value accoun
 		roles[0] = value_bytes(role);
 }
 
-bool caller_session_begin(struct run *r, const struct entity *e, struct value account, struct value hash)
+bool caller_session_begin(struct run *r, const struct row *account, struct value hash)
 {
 	struct caller *c = &r->caller;
 
 	memset(c, 0, sizeof(*c));
-	c->subject = subject_of(r, e, account);
+	c->subject = subject_of(r, account);
 	if (!c->subject.n)
-		return run_fail(r, PROBLEM_INTERNAL, "the account has no %.*s", SLICE_ARG(e->login.subject));
-	take_role(r, e, account);
-	c->session.account = account_text(r, e, account);
-	c->session.stamp = stamp_of(r, e, account, c->session.account, hash);
+		return run_fail(r, PROBLEM_INTERNAL, "the account has no %.*s",
+				SLICE_ARG(account->entity->login.subject));
+	take_role(r, account);
+	c->session.account = account_text(r, account);
+	c->session.stamp = stamp_of(r, account, c->session.account, hash);
 	return true;
 }
 
 /* Credentials in the account's own partition share its version. */
 static void join_partitions(struct run *r, struct caller_session *s)
 {
-	struct slice name = r->design->key.hash[0].name;
+	const struct name *hash = r->design->key_at[0];
 
-	if (value_present(s->keys[1]) && value_equal(value_get(s->keys[0], name), value_get(s->keys[1], name)))
+	if (value_present(s->keys[1]) && value_equal(key_part(s->keys[0], hash), key_part(s->keys[1], hash)))
 		s->keys[1] = VALUE_ABSENT;
 }
 
-/* *e NULL: the session has ended. */
-static bool look(struct run *r, const struct caller *was, struct caller_session *s, const struct entity **e,
-		 struct value *account)
+/* Its entity NULL: the session has ended. */
+static bool look(struct run *r, const struct caller *was, struct caller_session *s, struct row *account)
 {
+	struct entity_look found = { 0 };
+	const struct entity *e;
 	struct value *args, hash;
 	struct slice stamp;
 
-	*e = read_account(r, was, &args);
-	if (!*e || !entity_locate(r, *e, args, (*e)->param_count, &s->keys[0])) {
-		if (*e && r->problem.type != PROBLEM_INVALID)
-			return false;
-		*e = NULL;
-		return true;
-	}
+	*account = (struct row){ 0 };
+	e = read_account(r, was, &args);
+	if (!e || !entity_locate(r, e, args, e->param_count, &s->keys[0]))
+		return !e || r->problem.type == PROBLEM_INVALID;
 	s->versions[0] = value_present(s->keys[0]) ? version_of(r, s->keys[0]) : 0;
-	if (value_present(s->keys[0]) && !entity_fetch_key(r, *e, s->keys[0], true, account))
+	if (value_present(s->keys[0]) && !entity_look_at(r, e, s->keys[0], true, &found))
 		return false;
-	if (value_present(*account) && !read_hash(r, *e, *account, s, &hash))
-		return false;
-	if (!value_present(*account) || value_type(hash) != VALUE_S ||
-	    !slice_equal(subject_of(r, *e, *account), was->subject)) {
-		*e = NULL;
+	if (!found.item.entity)
 		return true;
-	}
-	stamp = stamp_of(r, *e, *account, s->account, hash);
-	if (stamp.n != was->session.stamp.n || CRYPTO_memcmp(stamp.p, was->session.stamp.p, stamp.n))
-		*e = NULL;
+	if (!read_hash(r, &found.item, s, &hash))
+		return false;
+	if (value_type(hash) != VALUE_S || !slice_equal(subject_of(r, &found.item), was->subject))
+		return true;
+	stamp = stamp_of(r, &found.item, s->account, hash);
+	if (stamp.n == was->session.stamp.n && !CRYPTO_memcmp(stamp.p, was->session.stamp.p, stamp.n))
+		*account = found.item;
 	return true;
 }
 
@@ -243,28 +245,27 @@ bool caller_session_renew(struct run *r)
 {
 	struct caller was = r->caller;
 	struct caller_session s = { .account = was.session.account, .stamp = was.session.stamp };
-	const struct entity *e = NULL;
-	struct value account = VALUE_ABSENT;
+	struct row account;
 
 	memset(&r->caller, 0, sizeof(r->caller)); /* login.when is evaluated as at the login: without a caller */
-	if (!look(r, &was, &s, &e, &account))
+	if (!look(r, &was, &s, &account))
 		return false;
-	if (!e && run_explores(r)) {
+	if (!account.entity && run_explores(r)) {
 		r->problem = (struct problem){ 0 };
 		r->caller = was;
 		return true;
 	}
-	if (!e) {
+	if (!account.entity) {
 		r->problem = (struct problem){ 0 };
 		return end_session(r);
 	}
 	join_partitions(r, &s);
-	if (!may_remember(r, e, account))
+	if (!may_remember(&account))
 		s.versions[0] = 0;
 	r->caller = was;
 	r->caller.permissions_known = false;
 	r->caller.session = s;
-	take_role(r, e, account);
+	take_role(r, &account);
 	return true;
 }
 

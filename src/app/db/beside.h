@@ -1,7 +1,7 @@
-/* The table beside the design's, <table>.thorpe: what the runtime remembers that belongs to no entity. The processors keep
- * their positions there (process/checkpoint.h), deletions their markers (app/write/deleting.h), servers of a table at an address what
- * they share: answers under an Idempotency-Key (idempotency_shared.c), failed logins (caller_attempt.c). Its key is PK and SK,
- * both strings; BESIDE_TTL is its ttl attribute.
+/* The table next to the design's, <table>.thorpe: the runtime's own data. Processors keep their positions there
+ * (process/checkpoint.h), deletions their markers (app/write/deleting.h), and servers that share a remote table their
+ * common state: replies under an Idempotency-Key (idempotency_shared.c), failed logins (caller_attempt.c). Its key is
+ * PK and SK, both strings; BESIDE_TTL is its ttl attribute.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef THORPE_APP_DB_BESIDE_H
 #define THORPE_APP_DB_BESIDE_H
@@ -9,7 +9,7 @@
 #include "app/db/dyn.h"
 
 #define BESIDE_TTL    "expires"
-#define BESIDE_ENDING ".thorpe" /* of its name, after the design's table */
+#define BESIDE_ENDING ".thorpe" /* of its name, which starts with the design's table */
 
 struct slice beside_table(struct run *r);
 struct value beside_key(struct run *r, struct slice pk, struct slice sk);
@@ -17,9 +17,10 @@ struct value beside_key(struct run *r, struct slice pk, struct slice sk);
 bool beside_get(struct run *r, struct value key, struct value *item) MUST_CHECK;
 /* BatchGetItem, strongly consistent, of a few different keys; items[i] is that of keys[i] or absent. */
 bool beside_batch_get(struct run *r, const struct value *keys, size_t n, struct value *items) MUST_CHECK;
-/* Those of one PK, by SK, at most `limit`, after `start` unless that is absent. `start` may be the page's own `last`. */
+/* The items of one PK, by SK, at most `limit`, after `start` unless that is absent. `start` may be the page's own
+ * `last`. */
 bool beside_query(struct run *r, struct slice pk, int limit, struct value start, struct dyn_page *page) MUST_CHECK;
-/* How many of one PK there are. */
+/* The number of items of one PK. */
 bool beside_count(struct run *r, struct slice pk, int64_t *out) MUST_CHECK;
 
 /* A member of such an item; 0 or empty: none of this type. */

@@ -1,4 +1,4 @@
-/* Requests to the database, in the words of a design: makes them (request/request.h), has them carried out, keeps the trace.
+/* Requests to the database, in terms of a design: builds them (request/request.h), executes them, records the trace.
  * Keys are Ms of the key attributes.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef THORPE_APP_DB_DYN_H
@@ -7,15 +7,15 @@
 #include "app/run/run.h"
 #include "expr/build.h"
 
-/* The table's key attributes (names in run->design->key) out of an item. */
+/* An item's table key attributes (names in run->design->key). */
 struct value dyn_key_of(struct run *r, struct value item);
-/* Those and the index's, for ExclusiveStartKey; index empty: the table's. */
+/* Those and the index's, for ExclusiveStartKey; index empty: only the table's. */
 struct value dyn_start_key_of(struct run *r, struct slice index, struct value item);
 
-/* Of the functions below: an empty name is the design's table. Another one's key is PK and SK. */
+/* For the functions below: an empty name is the design's table. Other tables have the key PK and SK. */
 struct slice dyn_table(const struct run *r, struct slice table);
 
-/* GetItem. *item absent when there is none. */
+/* GetItem. *item absent: no such item. */
 bool dyn_get(struct run *r, struct value key, bool consistent, struct value *item) MUST_CHECK;
 bool dyn_get_from(struct run *r, struct slice table, struct value key, bool consistent, struct value *item) MUST_CHECK;
 
@@ -44,12 +44,12 @@ struct dyn_page {
 	size_t count;      /* of items; with count_only how many matched */
 	struct value last; /* LastEvaluatedKey; absent: the end */
 };
-/* BETWEEN bounds in the wrong order find nothing; what must begin with an empty value may be anything. DynamoDB would refuse
- * both. */
+/* BETWEEN bounds in the wrong order match nothing; begins_with an empty value matches everything. DynamoDB would
+ * refuse both. */
 bool dyn_query(struct run *r, const struct dyn_query *q, struct dyn_page *page) MUST_CHECK;
 
-/* BatchGetItem, any number of keys, unprocessed ones asked again; items[i] is that of keys[i] or absent. Equal keys
- * are asked for once, absent ones not at all. */
+/* BatchGetItem of any number of keys; retries unprocessed ones. items[i] is the item of keys[i], or absent. Requests
+ * equal keys once, absent ones not at all. */
 bool dyn_batch_get(struct run *r, const struct value *keys, size_t n, bool consistent, struct value *items) MUST_CHECK;
 bool dyn_batch_get_from(struct run *r, struct slice table, const struct value *keys, size_t n, bool consistent,
 			struct value *items) MUST_CHECK;
@@ -66,7 +66,7 @@ enum dyn_write_kind {
 struct dyn_write {
 	enum dyn_write_kind kind;
 	struct slice table;             /* empty: the design's. Another one's key is PK and SK */
-	struct value key;               /* of every kind but PUT, where it is in the item */
+	struct value key;               /* of every kind except PUT, whose item contains it */
 	struct value item;              /* PUT */
 	const struct value_member *set; /* UPDATE: SET name = value; an absent value: REMOVE name */
 	size_t set_count;
@@ -88,38 +88,39 @@ const struct test *dyn_not_expired(struct run *r, struct slice ttl);
 
 enum dyn_outcome {
 	DYN_DONE,
-	DYN_REFUSED,  /* conditions failed: failed[] says which */
-	DYN_CONFLICT, /* another transaction was at it: try again */
+	DYN_REFUSED,  /* conditions failed: refusals[] say which */
+	DYN_CONFLICT, /* another transaction was in progress: try again */
 	DYN_MISMATCH, /* the token was used for something else */
 	DYN_FAILED,   /* run->problem is set */
 };
 /* of one action */
 struct dyn_refusal {
 	bool failed;       /* its condition did not hold */
-	struct value item; /* what was there instead; absent: nothing */
+	struct value item; /* the existing item; absent: none */
 };
-/* One action without a token is PutItem, UpdateItem or DeleteItem; otherwise one TransactWriteItems with
+/* A single action without a token becomes PutItem, UpdateItem or DeleteItem; all else one TransactWriteItems with
  * ReturnValuesOnConditionCheckFailure. `token`: ClientRequestToken (1..36 characters), or empty. `refusals` has room
  * for n. */
 enum dyn_outcome dyn_write(struct run *r, const struct dyn_write *w, size_t n, struct slice token,
 			   struct dyn_refusal *refusals) MUST_CHECK;
-/* The same with the run's riders (below), without waiting: several may be under way, and are done in the order in which they
- * were started. NULL: it cannot be done so; nothing was. Until dyn_write_end(), which must follow, the run's arena is the
- * database's. */
+/* The same with the run's riders (below), without waiting: several may be under way, and are executed in the order
+ * they were started. NULL: not possible this way; nothing was written. dyn_write_end() must follow; until then the
+ * run's arena belongs to the database. */
 struct dyn_started;
 struct dyn_started *dyn_write_start(struct run *r, const struct dyn_write *w, size_t n) MUST_CHECK;
-/* True: done. False: nothing of it was, and dyn_write() will say why. */
+/* True: done. False: nothing was written, and dyn_write() will say why. */
 bool dyn_write_end(struct dyn_started *s) MUST_CHECK;
 /* The most actions of one transaction. */
 #define DYN_MOST_ACTIONS 100
-/* Riders: while run->riders is set, the next dyn_write() is a transaction that carries them, too, and on DYN_DONE clears them:
- * what a processor has written and that it has done so happen together. When a rider's own condition fails the outcome is
+/* Riders: while run->riders is set, the next dyn_write() is a transaction that includes them, and DYN_DONE clears
+ * them: a processor's writes and its new position are one commit. If a rider's own condition fails, the outcome is
  * DYN_FAILED with PROBLEM_CONFLICT and run->rider_lost. */
 
 /* ---- anything else ---- */
-/* A request as it is. Whether the reply is a 200; no problem is set (run_reply_error()). */
+/* Executes a request unchanged. True: the reply is a 200. Sets no problem (run_reply_error()). */
 bool dyn_execute(struct run *r, const struct request *q, struct reply *reply) MUST_CHECK;
-/* An operation that is no request, with its document: of tables and streams, and scans. So here (run_backend_error()). */
+/* Calls an operation that struct request does not cover, with its document: on tables and streams, and scans. Result
+ * as above (run_backend_error()). */
 bool dyn_call(struct run *r, const char *operation, struct slice body, struct backend_reply *reply) MUST_CHECK;
 
 #endif

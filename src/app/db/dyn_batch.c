@@ -1,4 +1,4 @@
-/* BatchGetItem of any number of keys, in the order they were asked for.
+/* BatchGetItem of any number of keys, in the order of the request.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "app/db/dyn.h"
 
@@ -6,7 +6,7 @@
 
 #include "base/map.h"
 
-#define IN_VAIN_MOST   5 /* replies in a row without anything new, before the database is called busy */
+#define IN_VAIN_MOST   5 /* consecutive replies without a new item, before reporting BUSY */
 #define PAUSE_FIRST_MS INT64_C(25)
 
 struct batch {
@@ -20,7 +20,7 @@ static size_t least(size_t a, size_t b)
 	return a < b ? a : b;
 }
 
-/* Keys are left when the database is throttled: it needs a moment, longer from time to time. */
+/* Keys stay unprocessed if the database throttles: waits, longer each time. */
 static void pause_before(int again)
 {
 	int64_t ms = PAUSE_FIRST_MS << (again - 1);
@@ -37,7 +37,7 @@ static bool ask(const struct batch *b, const struct value *keys, size_t n, struc
 	return dyn_execute(b->run, &q, reply) || run_reply_error(b->run, reply);
 }
 
-/* Those that the database has left, again; where[i] says where the item of keys[i] goes. */
+/* Retries unprocessed keys; where[i] is the position of the item of keys[i]. */
 static bool fetch_left(const struct batch *b, struct value *keys, size_t *where, size_t n, struct value *items)
 {
 	struct reply reply;
@@ -64,7 +64,7 @@ static bool fetch_left(const struct batch *b, struct value *keys, size_t *where,
 	return true;
 }
 
-/* REQUEST_KEYS_MOST at most, of which some may be absent. */
+/* At most REQUEST_KEYS_MOST keys, some of them possibly absent. */
 static bool fetch(const struct batch *b, const struct value *keys, size_t n, struct value *items)
 {
 	struct value *copy = arena_array(b->run->arena, struct value, n);
@@ -81,7 +81,7 @@ static bool fetch(const struct batch *b, const struct value *keys, size_t n, str
 	return fetch_left(b, copy, where, wanted, items);
 }
 
-/* Each distinct key once: it is a request for so many of them. */
+/* Fetches each distinct key once. */
 static bool fetch_many(const struct batch *b, const struct value *keys, size_t n, struct value *items)
 {
 	struct value *distinct = arena_array(b->run->arena, struct value, n),

@@ -1,4 +1,4 @@
-/* Requests on their way to the database, and the trace of them.
+/* Sends requests to the database, and records their trace.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "app/db/dyn.h"
 

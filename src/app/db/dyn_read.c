@@ -87,7 +87,7 @@ static enum key_op key_op(enum where_op op)
 	return KEY_BEGINS_WITH;
 }
 
-/* Nothing lies between bounds in the wrong order, but DynamoDB refuses them. */
+/* Bounds in the wrong order match nothing; DynamoDB would refuse them. */
 static bool matches_nothing(const struct dyn_query *query)
 {
 	for (size_t i = 0; i < query->where_count; i++) {
@@ -100,7 +100,7 @@ static bool matches_nothing(const struct dyn_query *query)
 	return false;
 }
 
-/* Everything begins with nothing, but DynamoDB takes no empty value for a key. */
+/* begins_with an empty value matches everything; DynamoDB refuses an empty key value. */
 static struct key_term *make_terms(struct run *r, const struct dyn_query *query, size_t *n)
 {
 	struct key_term *terms = arena_array(r->arena, struct key_term, query->where_count);
@@ -127,14 +127,14 @@ static bool is_among(struct slice name, const struct slice *list, size_t n)
 	return false;
 }
 
-/* DynamoDB refuses to be asked for what the index does not hold. */
+/* DynamoDB refuses projections of attributes that the index lacks. */
 static bool holds(const struct design_index *i, struct slice name)
 {
 	return !i || i->projection == PROJECT_ALL ||
 	       (i->projection == PROJECT_INCLUDE && is_among(name, i->include, i->include_count));
 }
 
-/* no path may stand in a projection twice */
+/* a projection must not repeat a path */
 struct names {
 	struct slice *list;
 	size_t count;

@@ -20,7 +20,7 @@ static void put_text(struct buf *body, const char *name, struct slice value)
 	json_string(body, value);
 }
 
-/* What is not there is no fault of the database's. */
+/* A missing stream or shard is not a database error. */
 static bool failed(struct run *r, const struct backend_reply *reply, const char *what)
 {
 	if (slice_is(reply->error, "ResourceNotFoundException"))

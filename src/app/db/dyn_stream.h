@@ -1,5 +1,5 @@
 /* The stream of a design's table: the operations that DynamoDB has for it (DescribeStream, GetShardIterator, GetRecords), one request
- * each. Reading a stream, with all that goes wrong there, is process/tail/'s.
+ * each. process/tail/ reads streams with these, and handles failures.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef THORPE_APP_DB_DYN_STREAM_H
 #define THORPE_APP_DB_DYN_STREAM_H
@@ -9,7 +9,7 @@
 struct shard {
 	struct slice id;
 	struct slice parent; /* empty: none */
-	bool closed;         /* ends with what is in it */
+	bool closed;         /* gets no more records */
 };
 
 struct shard_list {
@@ -29,16 +29,16 @@ struct shard_position {
 	int64_t time_ms;
 };
 
-/* *iterator empty: what it would begin with is older than the stream keeps; take AT_OLDEST. AT_TIME is where AT_OLDEST is, for
- * a stream cannot be asked for a time: whoever reads passes over what is older. NOT_FOUND: the stream or the shard is gone. */
+/* *iterator empty: the start was trimmed; use AT_OLDEST. AT_TIME returns the position of AT_OLDEST, because a stream
+ * has no lookup by time: the caller skips older records. NOT_FOUND: the stream or the shard is gone. */
 bool dyn_take_iterator(struct run *r, struct slice stream_arn, struct slice shard, const struct shard_position *at,
 		       struct slice *iterator) MUST_CHECK;
 
 struct dyn_records {
 	struct reply_record *list;
 	size_t count;
-	struct slice iterator; /* to go on; empty: the shard has ended */
-	bool trimmed;          /* what was asked for is older than the stream keeps, and there is nothing else in it */
+	struct slice iterator; /* to continue with; empty: the shard has ended */
+	bool trimmed;          /* the requested records were trimmed, and there are no others */
 };
 
 /* At most `limit` (1..1000). An expired iterator is BUSY: take a new one from the last sequence. NOT_FOUND as above. */

@@ -1,4 +1,4 @@
-/* Writes: one action or a transaction, and what became of it.
+/* Writes: one action or a transaction, and its outcome.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "app/db/dyn.h"
 
@@ -6,7 +6,7 @@
 
 /* ---- what an action changes ---- */
 
-/* DYN_UPDATE that changes nothing is a check, as a transaction takes no empty update. */
+/* A DYN_UPDATE without changes becomes a check: a transaction accepts no empty update. */
 static bool changes(const struct dyn_write *w)
 {
 	return w->set_count || w->remove_count || w->add_count;
@@ -28,7 +28,7 @@ static bool make_update(struct run *r, const struct dyn_write *w, struct request
 	return update_of(r->arena, parts, n, &out->update, e);
 }
 
-/* ---- under which condition ---- */
+/* ---- the condition ---- */
 
 static struct slice hash_name(const struct run *r, const struct dyn_write *w)
 {
@@ -52,7 +52,7 @@ static const struct test *test_not_there(struct run *r, const struct dyn_write *
 	return w->or_expired.n ? test_join(r->arena, TEST_OR, none, dyn_expired(r, w->or_expired)) : none;
 }
 
-/* A check needs a condition, even when nothing is asked: one that always holds. */
+/* A check needs a condition: without one, uses one that always holds. */
 static const struct test *test_anything(struct run *r, const struct dyn_write *w)
 {
 	return test_join(r->arena, TEST_OR, test_attribute(r->arena, TEST_EXISTS, hash_name(r, w), VALUE_ABSENT),
@@ -106,7 +106,7 @@ static bool make_request(struct run *r, const struct dyn_write *w, size_t n, str
 	return true;
 }
 
-/* ---- what became of it ---- */
+/* ---- the outcome ---- */
 
 static bool is_conflict(struct slice error)
 {
@@ -129,7 +129,7 @@ static enum dyn_outcome fail_for(struct run *r, const struct error *e)
 	return fail(r, &reply);
 }
 
-/* A condition that failed says more than anything else; what can never succeed more than what may be tried again. */
+/* Priority: a failed condition, then permanent errors, then errors worth a retry. */
 static enum dyn_outcome cancelled(struct run *r, const struct reply_reason *reasons, size_t n,
 				  struct dyn_refusal *refusals)
 {
@@ -151,7 +151,7 @@ static enum dyn_outcome cancelled(struct run *r, const struct reply_reason *reas
 	}
 	if (refused)
 		return DYN_REFUSED;
-	/* What it would have been, had its action stood alone. */
+	/* The error that the action alone would have had. */
 	return bad ? fail_for(r, &bad->error) : DYN_CONFLICT;
 }
 
@@ -194,7 +194,7 @@ static enum dyn_outcome write_alone(struct run *r, const struct dyn_write *w, si
 	return DYN_DONE;
 }
 
-/* Someone else has moved what a rider moves: whoever runs this is not the one who should. */
+/* A rider's condition failed: another process has done, or taken over, this work. */
 static enum dyn_outcome rider_lost(struct run *r)
 {
 	r->rider_lost = true;
@@ -202,7 +202,7 @@ static enum dyn_outcome rider_lost(struct run *r)
 	return DYN_FAILED;
 }
 
-/* The actions, and then the riders. */
+/* The actions followed by the riders. */
 static struct dyn_write *with_riders(struct run *r, const struct dyn_write *w, size_t n)
 {
 	struct dyn_write *actions = arena_array(r->arena, struct dyn_write, n + r->rider_count);

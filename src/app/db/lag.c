@@ -1,4 +1,4 @@
-/* One new item at a time, asked for until its index shows it.
+/* Follows one new item at a time until its index shows it.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "app/db/lag.h"
 
@@ -8,22 +8,22 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 
-#define LOOK_AGAIN_MS 50  /* or after a quarter of the time it has been missing: so much its delay is known too long */
-#define FIRST_MS      100 /* until the first is seen: no request is made, and it may soon be deleted */
+#define LOOK_AGAIN_MS 50  /* or after a quarter of the time it has been missing, the largest error */
+#define FIRST_MS      100 /* until the first is seen; waiting here costs no request */
 #define ROWS_MOST     100 /* with the same key in the index; the item must be among these */
 
-/* The item that is looked for. `ms` are of the steady clock. */
+/* The item to look for. `ms` are of the steady clock. */
 struct sample {
 	const struct design_index *index; /* NULL: none is looked for */
 	uint8_t *bytes;                   /* of the keys */
 	struct value keys;                /* an M: of the table and of the index */
-	int64_t since_ms;                 /* when its write had been done */
+	int64_t since_ms;                 /* when its write was done */
 };
 
 struct lag {
 	bool *asked; /* for each index of the design */
 	_Atomic int64_t allowance_ms;
-	_Atomic bool wants; /* an item to look for: read without the lock, which most writes never take */
+	_Atomic bool wants; /* wants an item to look for; read without the lock, so that most writes never take it */
 	pthread_mutex_t lock;
 	struct sample sample; /* changed under the lock: by lag_note() while `wants`, by lag_look() otherwise */
 	_Atomic size_t turn;  /* which index comes next */
@@ -89,7 +89,7 @@ static bool is_in(const struct design_index *x, struct value item)
 	return has_all(item, x->key.hash, x->key.hash_count) && has_all(item, x->key.range, x->key.range_count);
 }
 
-/* The first index from `turn` on that shows such an item; NULL: none. */
+/* The first index, starting at `turn`, that includes such an item; NULL: none. */
 static const struct design_index *index_of(const struct lag *l, const struct design *d, struct value item)
 {
 	for (size_t i = 0; i < d->index_count; i++) {
@@ -118,7 +118,7 @@ static void take(struct lag *l, struct run *r, const struct design_index *x, str
 	mem_free(bytes);
 }
 
-/* What replaces another item is shown as that one was, too, and says nothing. */
+/* Skips items that replace another: the index showed the old one already. */
 void lag_note(struct run *r, const struct dyn_write *w, size_t n)
 {
 	struct lag *l = r->app ? r->app->lag : NULL;
@@ -147,11 +147,11 @@ static size_t where_of(struct dyn_condition *out, const struct key_attr *attrs, 
 enum sight {
 	SEEN,
 	MISSING,
-	UNKNOWN, /* could not be asked */
-	OVER,    /* nothing is to be learnt from it */
+	UNKNOWN, /* the request failed */
+	OVER,    /* the item is of no use any more */
 };
 
-/* Whether the table still has it with the keys that it was written with. Asked after the index. */
+/* Whether the table still has it with the keys it was written with. Call after the query of the index. */
 static enum sight missing_or_over(struct run *r, const struct sample *s)
 {
 	struct value item;
@@ -179,7 +179,7 @@ static enum sight look_for(struct run *r, const struct sample *s)
 	return value_present(page.last) ? OVER : missing_or_over(r, s);
 }
 
-/* ---- what follows from it ---- */
+/* ---- the allowance ---- */
 
 static int64_t larger(int64_t a, int64_t b)
 {
@@ -238,7 +238,7 @@ static int64_t look(struct run *r, struct lag *l)
 	return l->missing_ms ? larger(l->missing_ms / 4, LOOK_AGAIN_MS) : INT64_MAX;
 }
 
-/* Whether there is an item to look for. If not, one may be wanted. */
+/* Whether there is an item to look for. If not, may request one. */
 static bool has_sample(struct lag *l, int64_t now_ms)
 {
 	bool any;

@@ -5,7 +5,7 @@
 #include "app/db/beside.h"
 #include "base/log.h"
 
-/* A design that keeps nothing beside its table has no such table, which is no error to tell anyone of. */
+/* A design without runtime data has no such table: that is not an error. */
 static bool find(struct run *r, struct value *item)
 {
 	struct request q = { .kind = REQUEST_GET,
@@ -50,7 +50,7 @@ bool moved_allows(struct run *r)
 	if (!find(r, &item))
 		return run_busy(r);
 	if (!value_present(item))
-		return true; /* the next look will say so, too */
+		return true; /* the next look will find it too */
 	run_fail(r, PROBLEM_BUSY,
 		 "this table moves to %.*s, and writes are refused here: send them there once it is served",
 		 SLICE_ARG(text(item, "to")));

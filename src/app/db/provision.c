@@ -1,5 +1,4 @@
-/* A design's table: made when there is none, compared when there is one.
- * SPDX-License-Identifier: Apache-2.0 */
+/* A design's table: created if missing, otherwise compared. SPDX-License-Identifier: Apache-2.0 */
 #include "app/db/provision.h"
 #include <time.h>
 #include "app/db/provision_compare.h"
@@ -7,7 +6,7 @@
 #include "base/log.h"
 
 #define POLL_MS     20
-#define POLL_MAX_MS (10 * 60 * 1000) /* for one index to be built before the next is added */
+#define POLL_MAX_MS (10 * 60 * 1000) /* the longest wait for an index to be built before adding the next */
 
 struct provision {
 	struct backend *backend;
@@ -123,7 +122,7 @@ static bool bring_indexes(struct provision *p, const struct json *table)
 	for (size_t i = 0; i < d->index_count; i++) {
 		const struct json *there = provision_index_in(table, d->indexes[i].name);
 
-		/* Another server may be adding it, or one that was killed meanwhile. */
+		/* Another server may be adding it, or one that was killed may have begun to. */
 		if (there && slice_is(provision_text(there, "IndexStatus"), "CREATING") &&
 		    !wait_for_index(p, &d->indexes[i]))
 			return false;
@@ -171,7 +170,7 @@ static bool bring_table(struct provision *p, const struct json *table)
 	return compare_key(p, table) && compare_stream(p, table) && bring_indexes(p, table) && bring_ttl(p);
 }
 
-/* A table that is being made takes nothing yet. */
+/* A table that is CREATING accepts no requests yet. */
 static bool wait_for_table(struct provision *p, struct slice describe_it, struct slice name)
 {
 	const struct timespec pause = { .tv_nsec = POLL_MS * 1000000L };
@@ -238,7 +237,7 @@ static bool has_cascades(const struct design *d)
 	return false;
 }
 
-/* Another server may be making it just now. */
+/* Another server may be creating it right now. */
 static enum provision_result bring_existing(struct provision *p)
 {
 	const struct json *table;

@@ -1,7 +1,7 @@
-/* A design's table: made when there is none, compared when there is one.
+/* A design's table: created if missing, otherwise compared.
  *
- * On a table that exists, missing indexes are added one at a time and TTL is turned on; everything else that
- * differs (keys, projections, the stream's view) cannot be changed in place or would surprise someone, and is an error.
+ * On an existing table, missing indexes are added one at a time and TTL is enabled. Other differences (keys,
+ * projections, the stream's view) cannot be changed in place or would be surprising, and are errors.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef THORPE_APP_DB_PROVISION_H
 #define THORPE_APP_DB_PROVISION_H
@@ -15,15 +15,15 @@ enum provision_result { PROVISION_THERE, PROVISION_MADE, PROVISION_CHANGED, PROV
 enum provision_result provision_table(struct backend *b, const struct design *d, struct arena *a,
 				      struct error *e) MUST_CHECK;
 
-/* Makes and changes nothing: for a table that `thorpe deploy` makes. Whether it, its keys, its indexes and its stream are as the
- * design says and can be used now, and the table beside it is there. False: e->message is a sentence for a person, without
- * what to do. */
+/* Changes nothing: for a table that `thorpe deploy` creates. Whether the table, its keys, indexes and stream match
+ * the design and are usable now, and <table>.thorpe exists. False: e->message is a sentence for a person, without
+ * advice. */
 bool provision_check(struct backend *b, const struct design *d, struct arena *a, struct error *e) MUST_CHECK;
 
-/* The table beside it (beside.h), for which keys and types never change: made, with its TTL, when there is none. A design that has
- * cascades gets it with its own table. False: e->message. */
+/* The table <table>.thorpe (beside.h), whose key never changes: created, with its TTL, if missing. A design with
+ * cascades gets it together with its own table. False: e->message. */
 bool provision_beside(struct backend *b, const struct design *d, struct arena *a, struct error *e) MUST_CHECK;
-/* The TTL of one that was made without. That it has none is no reason not to serve: old items only stay. */
+/* Enables the TTL of one created without it. Failing is no reason not to serve: old items just stay. */
 void provision_beside_ttl(struct backend *b, const struct design *d, struct arena *a);
 
 #endif

@@ -1,4 +1,4 @@
-/* Whether a table is as a design says.
+/* Compares a table with a design.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "app/db/provision_compare.h"
 

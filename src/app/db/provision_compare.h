@@ -1,11 +1,10 @@
-/* Whether a table is as a design says, by its description (DescribeTable's `Table`).
- * SPDX-License-Identifier: Apache-2.0 */
+/* Compares a table's description (DescribeTable's `Table`) with a design. SPDX-License-Identifier: Apache-2.0 */
 #ifndef THORPE_APP_DB_PROVISION_COMPARE_H
 #define THORPE_APP_DB_PROVISION_COMPARE_H
 
 #include "design/design.h"
 
-/* A member that is a text; empty when there is none. */
+/* A text member; empty if absent. */
 struct slice provision_text(const struct json *obj, const char *name);
 /* `schema` is the KeySchema of the table itself or of one of its indexes. Types are compared, too. */
 bool provision_same_key(const struct json *table, const struct json *schema, const struct key_schema *want);

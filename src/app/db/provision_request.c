@@ -1,4 +1,4 @@
-/* The documents that make a design's table: CreateTable, UpdateTable, UpdateTimeToLive.
+/* The documents that create a design's table: CreateTable, UpdateTable, UpdateTimeToLive.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "app/db/provision_request.h"
 #include "app/db/beside.h"
@@ -35,7 +35,7 @@ void provision_put_key(struct buf *b, const struct key_schema *k)
 	json_close(b, ']');
 }
 
-/* Each attribute once, however many keys it stands in. */
+/* Each attribute once, however many keys use it. */
 struct definitions {
 	struct buf *b;
 	struct key_attr seen[(KEY_HASH_MAX + KEY_RANGE_MAX) * (INDEXES_MAX + 1)];

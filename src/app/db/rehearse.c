@@ -1,16 +1,26 @@
-/* A backend that knows some items, guesses others, and takes note of those.
+/* A backend that knows some items, guesses others, and records which ones it guessed.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "app/db/rehearse.h"
 #include "app/db/dyn.h"
+#include "app/run/state.h"
+#include "base/clock.h"
 #include "base/map.h"
 #include "request/document.h"
 
-#define REHEARSALS 16 /* then each item is read when it is wanted */
+#define REHEARSALS 16 /* after these, each item is read on demand */
 
-/* A read that is no item's: a Query mostly. */
+/* A read of more than one item: usually a Query. */
 struct question {
 	struct slice text; /* identifies the request */
 	struct request request;
+	struct value page; /* guess_page_name() */
+	bool was_guessed;  /* what it returns */
+};
+
+struct answer {
+	struct reply reply;
+	struct value page;
+	bool is_learned;
 };
 
 struct rehearsal {
@@ -18,20 +28,22 @@ struct rehearsal {
 	struct run run; /* far away */
 	struct guesses *guesses;
 	struct map known;    /* bytes of a key -> struct value, as it is */
-	struct map answered; /* a read that is no item's -> struct reply: asked once, however often the request runs */
+	struct map answered; /* a read that is no item's -> struct answer: asked once, however often the request runs */
 	struct map wanted;   /* bytes of a key -> itself: guessed in this rehearsal */
 	struct map asked;    /* text of a question -> struct question: waits for the end of this rehearsal */
 	struct arena *arena; /* of this time */
-	bool writes;         /* the request is one that does, if it is not refused */
+	bool writes;         /* the request writes, unless it is refused */
 	int rehearsals;
+	int64_t begun_ms;
 	unsigned trips;   /* round trips, one after the other */
-	int together;     /* how deep in backend_together() */
-	bool is_final;    /* nothing is guessed any more, and nothing is known */
-	bool is_noted;    /* backend_aside() was used, or there were many rehearsals: nothing is guessed any more */
-	bool was_assumed; /* in this rehearsal something was taken for noted */
-	bool is_complete; /* the rehearsal before wanted nothing */
+	int together;     /* nesting depth of backend_together() */
+	bool is_final;    /* no more guesses, and nothing is known */
+	bool is_noted;    /* backend_aside() was used, or there were many rehearsals: no more guesses */
+	bool was_assumed; /* this rehearsal assumed that a note had been made */
+	bool is_complete; /* the previous rehearsal needed no more reads */
 	bool was_ended;   /* by end(), not by memory */
 	bool was_blind;   /* nothing was known of an item that was guessed */
+	bool was_empty;   /* a question was asked whose answer could not be guessed: as if it were nothing */
 	bool was_reached; /* it came to what cannot be taken back, so nothing more is to be found out */
 };
 
@@ -51,7 +63,7 @@ static void end(struct rehearsal *h)
 	arena_out_of_memory(h->arena);
 }
 
-/* It would do something that cannot be taken back. */
+/* The request is about to do something that cannot be undone. */
 static void end_if_guessed(struct rehearsal *h)
 {
 	h->was_reached = true;
@@ -59,48 +71,67 @@ static void end_if_guessed(struct rehearsal *h)
 		end(h);
 }
 
-static struct reply *keep_answer(struct rehearsal *h, struct slice question)
+static struct answer *keep_answer(struct rehearsal *h, struct slice question, struct value page)
 {
-	struct reply *answer = arena_new(h->run.arena, struct reply);
+	struct answer *answer = arena_zalloc(h->run.arena, sizeof(*answer));
 
+	answer->page = page;
 	map_set(&h->answered, question, answer);
 	return answer;
 }
 
 /* To be asked with all that is wanted. What the request is made of is in the arena of this time, and there until then. What comes
  * after the rows of a page is not asked: whether they are enough hangs on guesses. */
-static void ask_later(struct rehearsal *h, struct slice text, const struct request *q)
+static void ask_later(struct rehearsal *h, const struct question *question)
 {
+	const struct request *q = &question->request;
 	struct question *x = arena_new(h->run.arena, struct question);
 
 	if (q->kind == REQUEST_QUERY && value_present(q->query.start) && h->wanted.n)
 		return;
-
-	*x = (struct question){ .text = text, .request = *q };
-	map_set(&h->asked, text, x);
+	*x = *question;
+	map_set(&h->asked, x->text, x);
 }
 
-/* The reply outlives this time, as what is known of items does. Where other reads are to go out with it the request goes on as if
- * nothing had been found. */
+/* What it returned the last time leads to items that are read with it. */
+static bool guess_answer(struct rehearsal *h, struct question *x, struct reply *reply)
+{
+	if (h->is_noted || !value_present(x->page) || !guess_page(h->guesses, h->run.arena, x->page, reply))
+		return false;
+	x->was_guessed = true;
+	ask_later(h, x);
+	return true;
+}
+
+/* The reply outlives this rehearsal, as known items do. If other reads are to be sent with it, the request continues
+ * as if nothing had been found. */
 static void answer_once(struct rehearsal *h, const struct request *q, struct reply *reply)
 {
 	struct slice body = request_document(h->run.arena, q);
-	struct slice question = arena_printf(h->run.arena, "%s %.*s", request_operation(q), SLICE_ARG(body));
-	struct reply *answer = map_get(&h->answered, question);
+	struct question x = { .request = *q };
+	struct answer *answer;
 
+	x.text = arena_printf(h->run.arena, "%s %.*s", request_operation(q), SLICE_ARG(body));
+	answer = map_get(&h->answered, x.text);
+	if (!answer) {
+		x.page = guess_page_name(h->run.arena, q);
+		if (guess_answer(h, &x, reply))
+			return;
+	}
 	if (!answer && (is_guess(h) || (h->together && !h->is_noted))) {
-		ask_later(h, question, q);
+		h->was_empty = true;
+		ask_later(h, &x);
 		if (!h->together)
 			end(h);
 		*reply = (struct reply){ .status = 200 };
 		return;
 	}
 	if (!answer) {
-		answer = keep_answer(h, question);
+		answer = keep_answer(h, x.text, x.page);
 		h->trips++;
-		backend_execute(h->run.backend, h->run.arena, q, answer);
+		backend_execute(h->run.backend, h->run.arena, q, &answer->reply);
 	}
-	*reply = *answer;
+	*reply = answer->reply;
 }
 
 static void together(struct backend *b, bool begins)
@@ -108,7 +139,7 @@ static void together(struct backend *b, bool begins)
 	struct rehearsal *h = (struct rehearsal *)b;
 
 	h->together += begins ? 1 : -1;
-	if (!h->together && h->asked.n)
+	if (!h->together && h->asked.n && h->was_empty)
 		end(h);
 }
 
@@ -146,7 +177,7 @@ static void want(struct rehearsal *h, struct value key)
 	map_set(&h->wanted, bytes_of(*copy), copy);
 }
 
-/* False: it is to be read. */
+/* False: it must be read. */
 static bool know(struct rehearsal *h, struct arena *a, struct value key, struct value *item)
 {
 	const struct value *known;
@@ -186,7 +217,7 @@ static bool know_batch(struct rehearsal *h, struct arena *a, const struct reques
 	return true;
 }
 
-/* What is measured is to be really done. */
+/* Measured reads must really be executed. */
 static bool is_known(struct rehearsal *h, struct arena *a, const struct request *q, struct reply *reply)
 {
 	*reply = (struct reply){ .status = 200 };
@@ -196,7 +227,7 @@ static bool is_known(struct rehearsal *h, struct arena *a, const struct request 
 				      : q->kind == REQUEST_BATCH_GET && know_batch(h, a, &q->batch, reply);
 }
 
-/* What was written is the best guess for the next request. Of an update, what was read before it is. */
+/* The written item is the best guess for the next request. After an update, it is the item as read before. */
 static void learn_written(struct rehearsal *h, const struct request_write *w)
 {
 	for (size_t i = 0; i < w->count; i++) {
@@ -222,7 +253,7 @@ static void execute(struct backend *b, struct arena *a, const struct request *q,
 		return;
 	}
 	end_if_guessed(h);
-	/* Writes make old what is known; and what has been read for a write that was refused has changed. */
+	/* A write makes known items stale; if it was refused, an item read for it has changed. */
 	h->is_final = h->is_final || !request_is_read(q);
 	h->trips++;
 	backend_execute(h->run.backend, a, q, reply);
@@ -268,6 +299,7 @@ struct rehearsal *rehearse_begin(const struct run *r, struct guesses *g, bool wr
 	h->run = *r;
 	h->guesses = g;
 	h->writes = writes;
+	h->begun_ms = r->app ? clock_steady_ms(r->app->clock) : 0;
 	map_init(&h->known, r->arena);
 	map_init(&h->answered, r->arena);
 	return h;
@@ -283,15 +315,20 @@ unsigned rehearse_trips(const struct backend *b)
 	return b->execute == execute ? ((const struct rehearsal *)b)->trips : 0;
 }
 
+int64_t rehearse_begun_ms(const struct backend *b)
+{
+	return b->execute == execute ? ((const struct rehearsal *)b)->begun_ms : 0;
+}
+
 void rehearse_next(struct rehearsal *h, struct arena *a)
 {
-	if (!h->backend.explores) { /* which adds to what is wanted already */
+	if (!h->backend.explores) { /* exploring adds to the wanted items */
 		map_init(&h->wanted, h->run.arena);
 		map_init(&h->asked, h->run.arena);
 	}
 	h->arena = a;
 	h->together = 0;
-	h->was_ended = h->was_assumed = h->was_blind = h->was_reached = h->is_final = false;
+	h->was_ended = h->was_assumed = h->was_blind = h->was_empty = h->was_reached = h->is_final = false;
 	h->is_noted = h->rehearsals >= REHEARSALS;
 }
 
@@ -304,8 +341,8 @@ static void learn(struct rehearsal *h, struct value key, struct value found)
 	guess_learn(h->guesses, key, found);
 }
 
-/* Items that were guessed, when nothing else is asked with them; or those that the database has left. What cannot be read so is read
- * when it is wanted, and its problem told then. */
+/* Reads guessed items if nothing else is sent with them, or unprocessed ones. A failed read is repeated on demand,
+ * and reports its problem then. */
 static void read_items(struct rehearsal *h, const struct value *keys, size_t n)
 {
 	struct run r = h->run;
@@ -334,6 +371,22 @@ static void take_items(struct rehearsal *h, const struct request_batch *q, const
 		read_items(h, left, n);
 }
 
+/* ---- pages ---- */
+
+static void learn_page(struct rehearsal *h, struct answer *x)
+{
+	if (value_present(x->page) && !x->is_learned && x->reply.status == 200)
+		guess_learn_page(h->guesses, h->run.arena, x->page, &x->reply);
+	x->is_learned = true;
+}
+
+/* Items are wanted after these answers, so the next time they are worth a guess. */
+static void learn_pages(struct rehearsal *h)
+{
+	for (size_t i = 0; i < h->answered.n; i++)
+		learn_page(h, h->answered.entries[i].value);
+}
+
 /* Everything that was guessed or is asked, at once. */
 static void read_all(struct rehearsal *h, const struct value *keys, size_t n)
 {
@@ -348,8 +401,14 @@ static void read_all(struct rehearsal *h, const struct value *keys, size_t n)
 		q[first + i] = ((const struct question *)h->asked.entries[i].value)->request;
 	h->trips++;
 	backend_execute_all(h->run.backend, h->run.arena, q, replies, first + h->asked.n);
-	for (size_t i = 0; i < h->asked.n; i++)
-		*keep_answer(h, ((const struct question *)h->asked.entries[i].value)->text) = replies[first + i];
+	for (size_t i = 0; i < h->asked.n; i++) {
+		const struct question *x = h->asked.entries[i].value;
+		struct answer *answer = keep_answer(h, x->text, x->page);
+
+		answer->reply = replies[first + i];
+		if (x->was_guessed)
+			learn_page(h, answer);
+	}
 	if (n)
 		take_items(h, &q[0].batch, &replies[0]);
 }
@@ -361,6 +420,8 @@ static void read_wanted(struct rehearsal *h)
 
 	for (size_t i = 0; i < n; i++)
 		keys[i] = *(const struct value *)h->wanted.entries[i].value;
+	if (n)
+		learn_pages(h);
 	if (n > REQUEST_KEYS_MOST || !h->asked.n) {
 		read_items(h, keys, n);
 		n = 0;
@@ -369,7 +430,7 @@ static void read_wanted(struct rehearsal *h)
 		read_all(h, keys, n);
 }
 
-/* It stopped at an item of which nothing was known; or it is to write, and would be refused: with other items it may want more. */
+/* It stopped at an unknown item; or it should write but would be refused: with other items it may need more reads. */
 static bool is_to_explore(const struct rehearsal *h)
 {
 	return (h->was_blind || h->writes) && !h->was_reached && !h->backend.explores;

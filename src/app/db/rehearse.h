@@ -1,27 +1,28 @@
-/* Requests to a database that is a round trip away: what they read is read at once.
+/* Requests to a remote database: all their reads in one round trip.
  *
  * A request reads one item, and then another that its rules ask for: the account of the session, the item, what it requires.
  * Each would be a round trip. So the request is rehearsed: it runs on what its items were when they were last read (guess.h),
  * until it would write or ask for something else than items. Which items it wanted is known then. They are read with one
  * BatchGetItem, strongly consistent, and the request runs again, on those. When it wants others than in the rehearsal, which
- * happens when a guess was wrong, it is rehearsed once more. A Query that comes up on the way ends the rehearsal, and goes out at
- * the same time as the BatchGetItem; between the calls of backend_together() the request goes on as if the Query had found nothing,
- * so that several go out at once. Whatever is answered or written was decided by what was read for
- * this request alone.
+ * happens when a guess was wrong, it is rehearsed once more. A Query that comes up on the way goes out at the same time as the
+ * BatchGetItem. When its rows led to items the last time, it is taken to return the same rows, so that their items are read with
+ * it: a page whose rows are what they were is one round trip, and of another one only what is new is read after it. Otherwise it
+ * ends the rehearsal; between the calls of backend_together() the request goes on as if the Query had found nothing, so that
+ * several go out at once. Whatever is answered or written was decided by what was read for this request alone.
  *
- * Of some items nothing is known: the server has just begun, or nobody has asked for them yet. Taken for absent, they may end the
- * request early, with 404; and so may items that another server has written since. Then it is run once more to explore, before
- * anything is read: items that would be absent are there, with nothing but their keys, rules are looked through to their end, and
- * conditions are taken for met. What it wants on that way is wanted, too. So
- * what follows from the request and the design alone is read at once even then; only what hangs on values of an unknown item takes
- * another round trip.
+ * Some items are unknown: the server has just started, or they were never read. Taken as absent, they may end the
+ * request early, with 404; so may items that another server has written since. Then the request runs once more to
+ * explore, before anything is read: absent items exist, with only their keys, rules are evaluated to their end, and
+ * conditions are taken as met. Items read on that path are needed too. So even then everything that follows from the
+ * request and the design alone is read at once; only reads that depend on values of an unknown item take another
+ * round trip.
  *
- * Nothing that cannot be taken back may happen in a rehearsal. Writes end it, and so does backend_settle(), which is to be
- * called before anything else of this kind: counting a failed login, gathering an addition, writing to the audit log.
+ * Nothing that cannot be undone may happen in a rehearsal. Writes end it, and so does backend_settle(); call it
+ * before any other such effect: counting a failed login, gathering an addition, writing to the audit log.
  *
- * A note that comes before the reading, such as an Idempotency-Key's, must not end it: then nothing would be known of what is read
- * after it. backend_aside() makes the request go on as if the note had been made. It is made the first time after a rehearsal that
- * wanted nothing any more, and from there on nothing is guessed: what turns out not to be known is read by itself.
+ * A note written before the reads, such as an Idempotency-Key's, must not end the rehearsal, or the later reads would
+ * stay unknown. backend_aside() lets the request continue as if the note had been made. The note is really made after
+ * a rehearsal that needed no more reads. From then on there are no more guesses: unknown items are read one by one.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef THORPE_APP_DB_REHEARSE_H
 #define THORPE_APP_DB_REHEARSE_H
@@ -31,23 +32,25 @@
 
 struct rehearsal; /* of one request */
 
-/* `r`: app, design, arena and the backend that is far away. In its arena. `writes`: the request is to write, so that one that comes
- * to no write has guessed wrong, or is refused. */
+/* `r`: app, design, arena and the remote backend. In its arena. `writes`: the request should write, so if it reaches
+ * no write, a guess was wrong or it is refused. */
 struct rehearsal *rehearse_begin(const struct run *r, struct guesses *g, bool writes);
-/* Has what rehearsals before it have read. */
+/* Knows what earlier rehearsals have read. */
 struct backend *rehearse_backend(struct rehearsal *h);
-/* Round trips that the request has made so far, one after the other. 0: it is not rehearsed, and each of its requests is one. */
+/* The sequential round trips of the request so far. 0: not rehearsed; each of its requests is one. */
 unsigned rehearse_trips(const struct backend *b);
+/* When it began, by the steady clock: nothing was asked before. 0: it is not rehearsed. */
+int64_t rehearse_begun_ms(const struct backend *b);
 
-/* Before each time the request runs, with the arena it has for that (and only for that): what ends a rehearsal leaves by the
- * arena's exit, as memory that is out does. The arena may be cleared before, unless the backend explores: then what the time before
- * has asked for is in it. */
+/* Call before each run of the request, with the arena for that run only: a rehearsal ends by the arena's exit, like
+ * running out of memory. The arena may be cleared before, unless the backend explores: then it holds the questions of
+ * the previous run. */
 void rehearse_next(struct rehearsal *h, struct arena *a);
-/* After it. True: what it did counts, and so does memory that ran out. False: it was a rehearsal; run it again. */
+/* Call after each run. True: it counts, even if memory ran out. False: it was a rehearsal; run it again. */
 bool rehearse_counts(struct rehearsal *h);
 
-/* The same for a part of a request that only reads, after writes: what it reads goes out at once. `fn` may run several times, each
- * time with another run; what it leaves must not be in that run's arena but for its problem. */
+/* The same for a read-only part of a request, after writes: sends its reads at once. `fn` may run several times, each
+ * time with another run; its results, except the problem, must not be in that run's arena. */
 typedef bool rehearse_part(struct run *r, void *ctx);
 bool rehearse_reads(struct run *r, struct guesses *g, rehearse_part *fn, void *ctx) MUST_CHECK;
 

@@ -10,7 +10,7 @@ static struct slice table_beside(const struct design *d, struct arena *a)
 	return arena_printf(a, "%.*s.thorpe", SLICE_ARG(d->table));
 }
 
-/* The item; without a secret its key. */
+/* The item; without a secret, its key. */
 static struct value item(struct arena *a, struct value secret)
 {
 	struct value_member members[] = {
@@ -22,7 +22,7 @@ static struct value item(struct arena *a, struct value secret)
 	return value_make_map(a, members, value_present(secret) ? 3 : 2);
 }
 
-/* Whether there was one. A damaged one is none, and stays: the put below does not replace it. */
+/* Whether there was one. A damaged one does not count but stays: the put below does not replace it. */
 static bool take(const struct reply *r, uint8_t out[CALLER_SECRET_BYTES])
 {
 	struct value secret = value_get(r->item, SLICE("secret"));

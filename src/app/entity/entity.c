@@ -2,7 +2,9 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "app/entity/entity_key.h"
 
-/* ---- which entity ---- */
+/* ---- which entity ----
+ *
+ * An item whose entity is not known yet has no slots: its key and its constants are looked up by their names, here only. */
 
 struct candidate {
 	const struct entity *entity; /* NULL: a companion, or the secret of a login */
@@ -11,24 +13,39 @@ struct candidate {
 	size_t literals;
 };
 
-/* Whether the table's key has the rules' shape; counts the characters that are theirs. */
-static bool has_shape(struct run *r, struct candidate *c, struct value stored)
+struct recognition {
+	struct run *run;
+	struct value stored, keys[TABLE_KEY_MOST];
+	struct candidate best;
+	bool any;         /* there is a best */
+	bool asked, sure; /* of the best: whether it leads to its key */
+};
+
+static struct recognition recognition(struct run *r, struct value stored)
 {
-	const struct key_attr *keys[TABLE_KEY_MOST];
-	size_t n = key_of_table(r->design, keys);
+	struct recognition x = { .run = r, .stored = stored };
+
+	for (size_t k = 0; k < key_count(r->design); k++)
+		x.keys[k] = value_get(stored, r->design->key_at[k]->text);
+	return x;
+}
+
+/* Whether the table's key has the rules' shape; counts the characters that are theirs. */
+static bool has_shape(const struct recognition *x, struct candidate *c)
+{
+	const struct design *d = x->run->design;
 
 	c->literals = 0;
-	for (size_t k = 0; k < n; k++) {
-		struct value v = value_get(stored, keys[k]->name);
+	for (size_t k = 0; k < key_count(d); k++) {
 		size_t most = 0, literals;
 		/* A key that no rule computes is an attribute as it is, and any value will do. */
-		bool any = !key_has_rule(c->rules, c->rule_count, r->design->key_at[k]);
+		bool any = !key_has_rule(c->rules, c->rule_count, d->key_at[k]);
 
-		if (any && (!c->entity || !entity_attribute(c->entity, keys[k]->name)))
+		if (any && (!c->entity || !slots_attribute(c->entity->slots, d->key_at[k])))
 			return false;
 		for (size_t i = 0; i < c->rule_count; i++) {
-			if (c->rules[i].at != r->design->key_at[k] ||
-			    !key_matches(r, c->rules[i].template, v, &literals))
+			if (c->rules[i].at != d->key_at[k] ||
+			    !key_matches(x->run, c->rules[i].template, x->keys[k], &literals))
 				continue;
 			any = true;
 			most = literals > most ? literals : most;
@@ -49,66 +66,58 @@ static size_t forms_of(const struct candidate *c, const struct name *attribute)
 	return n;
 }
 
-/* entityType: POST is never otherwise in an item of that entity; a projection may have left it out. */
+/* Whether the constants of the rules (entityType: POST) have their values. A projection may have left them out. */
 static bool constants_agree(const struct candidate *c, struct value stored)
 {
 	for (size_t i = 0; i < c->rule_count; i++) {
 		const struct key_rule *rule = &c->rules[i];
-		struct value v = value_get(stored, rule->attribute);
+		struct value v;
 
-		if (rule->when || !value_present(v) || !template_is_constant(rule->template))
+		if (rule->when || !template_is_constant(rule->template))
 			continue;
-		if ((value_type(v) != VALUE_S || !slice_equal(value_bytes(v), rule->template->text)) &&
+		v = value_get(stored, rule->attribute);
+		if (value_present(v) &&
+		    (value_type(v) != VALUE_S || !slice_equal(value_bytes(v), rule->template->text)) &&
 		    forms_of(c, rule->at) == 1)
 			return false;
 	}
 	return true;
 }
 
-/* Whether completing the item would lead to the key it has. Needs all attributes that the conditions ask for. */
-static bool leads_to_its_key(struct run *r, const struct entity *e, struct value stored)
+/* Whether completing the item would give it the key that it has. Needs all attributes that the conditions read. */
+static bool leads_to_its_key(const struct recognition *x, const struct entity *e)
 {
-	const struct key_attr *keys[TABLE_KEY_MOST];
-	size_t n = key_of_table(r->design, keys);
+	struct run *r = x->run;
 	struct problem before = r->problem;
-	struct row f;
+	struct row item = row_lay(r->arena, e, x->stored), f;
 	struct scope s = { .run = r, .item = &f };
 	bool same = true;
 
-	row_from(&f, r->arena, e, stored);
-	key_read(r, e, stored, &f, true);
-	for (size_t k = 0; k < n && same; k++) {
+	row_copy(&f, r->arena, &item);
+	key_read(r, &item, &f, true);
+	for (size_t k = 0; k < key_count(r->design) && same; k++) {
 		const struct key_rule *rule;
 		struct value v;
 
 		if (!key_has_rule(e->keys, e->key_count, r->design->key_at[k]))
 			continue;
 		same = key_rule_choose(&s, e->keys, e->key_count, r->design->key_at[k], &rule) && rule &&
-		       scope_try_fill(&s, rule->template, true, &v) == TEMPLATE_OK &&
-		       value_equal(v, value_get(stored, keys[k]->name));
+		       scope_try_fill(&s, rule->template, true, &v) == TEMPLATE_OK && value_equal(v, x->keys[k]);
 	}
 	r->problem = before;
 	return same;
 }
 
-struct recognition {
-	struct run *run;
-	struct value stored;
-	struct candidate best;
-	bool any;         /* there is a best */
-	bool asked, sure; /* of the best: whether it leads to its key */
-};
-
-static bool is_sure(struct recognition *x, const struct candidate *c)
+static bool is_sure(const struct recognition *x, const struct candidate *c)
 {
-	return !c->entity || leads_to_its_key(x->run, c->entity, x->stored);
+	return !c->entity || leads_to_its_key(x, c->entity);
 }
 
 static void consider(struct recognition *x, struct candidate c)
 {
 	bool sure;
 
-	if (!has_shape(x->run, &c, x->stored) || !constants_agree(&c, x->stored))
+	if (!has_shape(x, &c) || !constants_agree(&c, x->stored))
 		return;
 	if (!x->any) {
 		x->best = c;
@@ -119,7 +128,7 @@ static void consider(struct recognition *x, struct candidate c)
 		x->sure = is_sure(x, &x->best);
 	x->asked = true;
 	sure = is_sure(x, &c);
-	/* Entities come before companions, so that of equals the entity stays. */
+	/* Entities are considered before companions, so an entity wins a tie. */
 	if (x->sure > sure || (x->sure == sure && x->best.literals >= c.literals))
 		return;
 	x->best = c;
@@ -137,7 +146,7 @@ static void consider_others(struct recognition *x, const struct entity *e)
 
 const struct entity *entity_of(struct run *r, struct value stored)
 {
-	struct recognition x = { .run = r, .stored = stored };
+	struct recognition x = recognition(r, stored);
 	const struct design *d = r->design;
 
 	for (size_t i = 0; i < d->entity_count; i++) {
@@ -153,12 +162,14 @@ const struct entity *entity_of(struct run *r, struct value stored)
 const struct entity *entity_of_likely(struct run *r, struct value stored, const struct entity *likely)
 {
 	struct candidate c = { .entity = likely };
+	struct recognition x;
 
 	if (!likely || !likely->slots->alone)
 		return entity_of(r, stored);
+	x = recognition(r, stored);
 	c.rules = likely->keys;
 	c.rule_count = likely->key_count;
-	return has_shape(r, &c, stored) && constants_agree(&c, stored) ? likely : entity_of(r, stored);
+	return has_shape(&x, &c) && constants_agree(&c, stored) ? likely : entity_of(r, stored);
 }
 
 struct row entity_recognise(struct run *r, struct value stored, const struct entity *likely)
@@ -183,31 +194,18 @@ struct row entity_recognise(struct run *r, struct value stored, const struct ent
 
 struct row entity_lay(struct run *r, const struct entity *e, struct value stored)
 {
-	struct row item = row_lay(r->arena, e, stored);
+	struct row item = row_lay(r->arena, e, stored), f;
 
-	return slots_are_whole(e->slots, item.values) ? item : row_lay(r->arena, e, entity_full(r, e, stored));
-}
-
-static bool is_whole(const struct entity *e, struct value stored)
-{
-	for (size_t i = 0; i < e->param_count; i++)
-		if (!value_present(value_get(stored, e->params[i])))
-			return false;
-	for (size_t i = 0; i < e->attribute_count; i++)
-		if (e->attributes[i].from_key && !value_present(value_get(stored, e->attributes[i].name)))
-			return false;
-	return true;
+	if (!value_present(stored) || slots_are_whole(e->slots, item.values))
+		return item;
+	row_copy(&f, r->arena, &item);
+	key_read(r, &item, &f, false);
+	return row_lay(r->arena, e, row_item(&f));
 }
 
 struct value entity_full(struct run *r, const struct entity *e, struct value stored)
 {
-	struct row f;
-
-	if (!value_present(stored) || is_whole(e, stored))
-		return stored;
-	row_from(&f, r->arena, e, stored);
-	key_read(r, e, stored, &f, false);
-	return row_item(&f);
+	return value_present(stored) ? entity_lay(r, e, stored).full : stored;
 }
 
 struct value entity_stored(struct run *r, const struct entity *e, const struct row *full)
@@ -270,12 +268,13 @@ bool entity_copied(struct run *r, const struct attribute *copy, const struct row
 	return true;
 }
 
-struct value *entity_identity(struct run *r, const struct entity *e, struct value full)
+struct value *entity_identity(struct run *r, const struct row *item)
 {
+	const struct entity *e = item->entity;
 	struct value *args = arena_array(r->arena, struct value, e->param_count);
 
 	for (size_t i = 0; i < e->param_count; i++)
-		args[i] = value_get(full, e->params[i]);
+		args[i] = row_get(item, e->param_at[i]);
 	return args;
 }
 
@@ -313,15 +312,15 @@ static void put_value(struct buf *b, struct value v)
 	}
 }
 
-struct slice entity_path(struct run *r, const struct entity *e, struct value full)
+struct slice entity_path(struct run *r, const struct row *item)
 {
-	const struct template *t = e->path_template;
+	const struct template *t = item->entity->path_template;
 	struct buf b;
 
 	buf_init(&b, r->arena);
 	for (size_t i = 0; t && i < t->part_count; i++) {
 		if (t->parts[i].names)
-			put_value(&b, value_get(full, t->parts[i].names[0]));
+			put_value(&b, row_get(item, t->parts[i].at));
 		else
 			buf_put(&b, t->parts[i].literal);
 	}

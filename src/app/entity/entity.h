@@ -28,7 +28,7 @@ struct value entity_full(struct run *r, const struct entity *e, struct value sto
 /* Whether the design could have written the item: it stores its identity (but for what is in the key alone), its key tells the
  * same one, and what it has is of its attributes' types. An SDK can write others; *why then says what is wrong ("it has no
  * post_id"). Such an item is reported and not obeyed: nothing follows from it, and the runtime does not rewrite it. */
-bool entity_fits(struct run *r, const struct entity *e, struct value stored, struct slice *why) MUST_CHECK;
+bool entity_fits(struct run *r, const struct row *stored, struct slice *why) MUST_CHECK;
 /* The table's key of an item that is complete. */
 struct value entity_key_of(struct run *r, const struct row *item);
 /* A key of the table for a sentence: "POST#17, METADATA". */
@@ -63,15 +63,12 @@ bool entity_locate(struct run *r, const struct entity *e, const struct value *ar
 		   struct value *key) MUST_CHECK;
 /* The item was written at this key: should it be looked for by its identity before the index of `found by` shows it. */
 void entity_remember_place(struct run *r, const struct entity *e, const struct row *item, struct value key);
-/* The full item, or absent: none, or expired. Strongly consistent, for rules are asked right after writes. `fresh`: read
- * now, not from the memo; otherwise what this run has seen before will do. */
-bool entity_fetch(struct run *r, const struct entity *e, const struct value *args, size_t n, bool fresh,
-		  struct value *full) MUST_CHECK;
 /* Whether the item has this identity. A part of it may not be in the key: then another identity leads to the same item. */
 bool entity_is_at(struct run *r, const struct row *item, const struct value *args, size_t n);
-/* The same, laid out; entity NULL: none. */
-bool entity_fetch_item(struct run *r, const struct entity *e, const struct value *args, size_t n, bool fresh,
-		       struct row *out) MUST_CHECK;
+/* The full item; its entity NULL: none, or it has expired. Strongly consistent, for rules are asked right after writes.
+ * `fresh`: read now, not from the memo; otherwise what this run has seen before will do. */
+bool entity_fetch(struct run *r, const struct entity *e, const struct value *args, size_t n, bool fresh,
+		  struct row *out) MUST_CHECK;
 /* The same with where it is and what is there, for conditions that are to hold it. From the memo, where that has it. */
 struct entity_look {
 	struct value key;    /* absent: no key follows from the identity */
@@ -89,12 +86,10 @@ bool entity_fetch_key(struct run *r, const struct entity *e, struct value key, b
 bool entity_seen(struct run *r, struct value key, struct value *stored);
 /* The run remembers this of the key from now on, in place of what is there. */
 void entity_foresee(struct run *r, struct value key, struct value stored);
-/* The run has changed the item: what it remembers of it is out of date. */
-void entity_forget(struct run *r, struct value key);
 /* The identity of a full item: values of e->params (absent where it lacks them), in the arena. */
-struct value *entity_identity(struct run *r, const struct entity *e, struct value full);
+struct value *entity_identity(struct run *r, const struct row *item);
 /* Its path with the values filled in and percent-encoded, for Location: /users/alice. */
-struct slice entity_path(struct run *r, const struct entity *e, struct value full);
+struct slice entity_path(struct run *r, const struct row *item);
 
 /* What a copy of the source (in full; `full` absent: there is none) is to hold: its attribute, while the copy's `if` holds of it; else
  * absent. A function of the source alone. */
@@ -107,7 +102,7 @@ bool entity_allows(struct run *r, const struct entity *e, enum allow_verb verb, 
 		   bool *out) MUST_CHECK;
 /* The same of a row: an item that is being made. */
 bool entity_allows_row(struct run *r, const struct entity *e, enum allow_verb verb, const struct row *item,
-		       struct value old, bool *out) MUST_CHECK;
+		       const struct row *before, bool *out) MUST_CHECK;
 
 /* The same of an item that is laid out, without `old`. */
 bool entity_allows_item(struct run *r, enum allow_verb verb, const struct row *item, bool *out) MUST_CHECK;
@@ -130,10 +125,12 @@ bool entity_ask(struct entity_asking *q, const struct row *item, bool *out) MUST
  * follow from others (derived, `after`, `when`, keys) are made from. For conditions that keep a write from building on what
  * has changed meanwhile. Attributes `from the key` are among them, though an item does not store them; and x of old.x. */
 struct name_list {
-	struct slice *list;
+	const struct name **list;
 	size_t count, capacity;
 };
-void names_add(struct arena *a, struct name_list *l, struct slice name);
+void names_add(struct arena *a, struct name_list *l, const struct name *n);
+bool names_have(const struct name_list *l, const struct name *n);
+bool names_among(const struct name *const *list, size_t count, const struct name *n);
 void names_of_term(struct arena *a, struct name_list *l, const struct entity *e, const struct term *t);
 /* What a copy reads of its source. */
 void names_of_copy(struct arena *a, struct name_list *l, const struct entity *source, const struct attribute *copy);

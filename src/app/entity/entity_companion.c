@@ -1,4 +1,4 @@
-/* The companions of an item: made from it and from nothing else.
+/* The companions of an item, made from it alone.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "app/db/dyn.h"
 #include "app/entity/entity_key.h"
@@ -50,15 +50,14 @@ static bool fill_rules(struct scope *s, const struct companion *rule, struct row
 	return true;
 }
 
-/* One, for one element of its list or without any. */
+/* Makes one companion: for an element of its list, or the only one. */
 static bool make(struct companions *c, const struct companion *rule, struct value element)
 {
 	struct term_variable each = { rule->each_at, rule->each_variable, element };
 	struct scope s = {
 		.run = c->run, .item = c->full, .variables = &each, .variable_count = rule->each_variable.n ? 1 : 0
 	};
-	const struct key_attr *keys[TABLE_KEY_MOST];
-	size_t n = key_of_table(c->run->design, keys);
+	const struct design *d = c->run->design;
 	struct row f;
 	bool holds;
 
@@ -69,8 +68,8 @@ static bool make(struct companions *c, const struct companion *rule, struct valu
 	row_init(&f, c->run->arena, NULL);
 	if (!fill_rules(&s, rule, &f))
 		return false;
-	for (size_t i = 0; i < n; i++)
-		if (value_type(row_get(&f, c->run->design->key_at[i])) != keys[i]->type)
+	for (size_t i = 0; i < key_count(d); i++)
+		if (value_type(row_get(&f, d->key_at[i])) != d->key_at[i]->key->type)
 			return true;
 	add(c, rule, row_item(&f));
 	return true;
@@ -97,7 +96,7 @@ bool has_many(struct value v)
 	return t == VALUE_L || t == VALUE_SS || t == VALUE_NS || t == VALUE_BS;
 }
 
-/* An element that cannot be in a key: who sent the list knows its attribute and not the design's variable. */
+/* An element cannot be in a key: the client knows the list's attribute, not the design's variable. */
 static bool blame_list(struct run *r, const struct companion *rule)
 {
 	const struct term *list = rule->each_list;
@@ -145,28 +144,18 @@ bool entity_companions(struct run *r, const struct entity *e, const struct row *
 	return true;
 }
 
-/* ---- the other way: from an item to the rule it could be of ---- */
+/* ---- from an item back to a rule ---- */
 
-static bool fits_rule(struct run *r, const struct key_rule *rule, struct value v)
+bool key_fits_rules(struct run *r, const struct key_rule *rules, size_t n, struct value stored)
 {
-	const struct template *t = rule->template;
-
-	if (value_type(v) == VALUE_S)
-		return template_match(t, value_bytes(v), arena_array(r->arena, struct slice, t->part_count));
-	return value_present(v) && t->part_count == 1 && t->parts[0].names;
-}
-
-static bool fits_companion(struct run *r, const struct companion *c, struct value stored)
-{
-	const struct key_attr *keys[TABLE_KEY_MOST];
-	size_t n = key_of_table(r->design, keys);
-
-	for (size_t i = 0; i < n; i++) {
+	for (size_t i = 0; i < key_count(r->design); i++) {
+		const struct name *key = r->design->key_at[i];
+		struct value v = value_get(stored, key->text);
+		size_t literals;
 		bool fits = false;
 
-		for (size_t k = 0; k < c->rule_count && !fits; k++)
-			fits = slice_equal(c->rules[k].attribute, keys[i]->name) &&
-			       fits_rule(r, &c->rules[k], value_get(stored, keys[i]->name));
+		for (size_t k = 0; k < n && !fits; k++)
+			fits = rules[k].at == key && key_matches(r, rules[k].template, v, &literals);
 		if (!fits)
 			return false;
 	}
@@ -176,8 +165,11 @@ static bool fits_companion(struct run *r, const struct companion *c, struct valu
 bool entity_is_companion(struct run *r, struct value stored)
 {
 	for (size_t i = 0; i < r->design->entity_count; i++)
-		for (size_t k = 0; k < r->design->entities[i].companion_count; k++)
-			if (fits_companion(r, &r->design->entities[i].companions[k], stored))
+		for (size_t k = 0; k < r->design->entities[i].companion_count; k++) {
+			const struct companion *c = &r->design->entities[i].companions[k];
+
+			if (key_fits_rules(r, c->rules, c->rule_count, stored))
 				return true;
+		}
 	return false;
 }

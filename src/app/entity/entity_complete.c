@@ -1,7 +1,7 @@
-/* Finishes an item: what is derived, what is there only under conditions, and the keys.
+/* Completes an item: derived attributes, attributes with a condition, and keys.
  *
- * One may depend on another in any order, so each is worked out when it is first asked for, after what it names itself;
- * a circle ends where it began, with the value that was there.
+ * They may depend on one another in any order, so each is worked out when it is first needed, after the attributes that it
+ * names. A circle ends where it began, with the value that was there.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "app/entity/entity_key.h"
 #include "app/entity/input.h"
@@ -14,7 +14,7 @@ struct completion {
 	struct row *fields;
 	struct scope scope;
 	struct row old;
-	bool *attributes, *keys; /* by index, worked out or being so; keys: by the first rule for an attribute */
+	bool *attributes, *keys; /* by index: done or begun; keys: by the first rule for an attribute */
 	bool failed;
 };
 
@@ -55,7 +55,7 @@ static void put(struct completion *c, const struct name *name, struct value v)
 		row_drop(c->fields, name);
 }
 
-/* A name of another item is stored as that item's identity is. */
+/* A reference to another item is stored in the form of that item's identity. */
 static bool refer(struct completion *c, const struct attribute *a, struct value *v)
 {
 	struct attribute as = { .type = a->type, .lower = true };
@@ -77,12 +77,12 @@ static bool fits_key_of(struct completion *c, const struct attribute *a, const s
 
 	if (template_fill_with(k->template, v, true, c->run->arena, &key, &e) != TEMPLATE_BAD)
 		return true;
-	/* The message begins with the name. */
+	/* The message begins with the attribute's name. */
 	why = slice_make(e.message.p + a->name.n + 1, e.message.n - a->name.n - 1);
 	return run_invalid(c->run, a->name, "%.*s (a %.*s has a copy of it)", SLICE_ARG(why), SLICE_ARG(k->entity));
 }
 
-/* Whether the copies of it can be in their keys. */
+/* Whether the keys that contain copies of it accept the value. */
 static bool fits_copies(struct completion *c, const struct attribute *a, struct value v)
 {
 	for (size_t i = 0; i < a->keyed_count; i++) {
@@ -101,7 +101,7 @@ static bool fits_copies(struct completion *c, const struct attribute *a, struct 
 	return true;
 }
 
-/* What is as it was is not judged anew: it may be older than the limit. */
+/* An unchanged value is not checked again: it may be older than the limit. */
 static bool keep_limits(struct completion *c, const struct attribute *a)
 {
 	struct value v = row_get(c->fields, a->at);
@@ -109,7 +109,7 @@ static bool keep_limits(struct completion *c, const struct attribute *a)
 	const char *why;
 
 	if (!value_present(v) || value_type(v) == VALUE_NULL || value_equal(v, row_get(&c->old, a->at)) ||
-	    slice_equal(a->name, c->entity->login.password)) /* a hash, whatever is said of passwords */
+	    a->at == c->entity->login.password_at) /* a hash, whatever is said of passwords */
 		return true;
 	v = input_made(c->run, a, input_normal(c->run, a, v));
 	if (a->lower_when_count && !refer(c, a, &v))
@@ -153,10 +153,10 @@ static void need_attribute(struct completion *c, size_t i)
 	if (c->attributes[i])
 		return;
 	c->attributes[i] = true;
-	names_each(c->entity, a->derived, need, c);
-	names_each(c->entity, a->when, need, c);
+	names_each(a->derived, need, c);
+	names_each(a->when, need, c);
 	for (size_t k = 0; k < a->lower_when_count; k++)
-		names_each(c->entity, a->lower_when[k], need, c);
+		names_each(a->lower_when[k], need, c);
 	if (a->after.n)
 		need(c, a->after_at);
 	if (!c->failed)
@@ -171,13 +171,13 @@ static bool wrong_type(struct completion *c, const struct key_attr *k, struct va
 			   value_type_name(value_type(v)));
 }
 
-/* The table's own key cannot be made: whose fault that is. */
+/* The table's own key cannot be made: names the attribute that is missing. */
 static bool no_key(struct completion *c, const struct name *attribute, const struct key_rule *rule)
 {
 	for (size_t i = 0; rule && i < rule->template->part_count; i++) {
 		const struct template_part *p = &rule->template->parts[i];
 		struct slice name = p->names ? p->names[p->name_count - 1] : SLICE("");
-		struct value v = row_find(c->fields, name);
+		struct value v = p->names ? row_get(c->fields, p->at) : VALUE_ABSENT;
 
 		if (p->names && (!value_present(v) || value_type(v) == VALUE_NULL))
 			return run_invalid(c->run, name, "is part of the key and cannot be missing");
@@ -220,8 +220,8 @@ static void need_key(struct completion *c, const struct name *attribute)
 	for (size_t i = first; i < e->key_count; i++) {
 		if (e->keys[i].at != attribute)
 			continue;
-		names_each_template(e, e->keys[i].template, need, c);
-		names_each(e, e->keys[i].when, need, c);
+		names_each_template(e->keys[i].template, need, c);
+		names_each(e->keys[i].when, need, c);
 	}
 	if (!c->failed)
 		c->failed = !make_key(c, attribute);
@@ -241,7 +241,7 @@ static void need(void *ctx, const struct name *name)
 		need_key(c, name);
 }
 
-/* A key that is an attribute as it is: DynamoDB takes neither NULL nor nothing there. */
+/* A key that is an attribute itself: DynamoDB accepts neither NULL nor an empty value there. */
 static bool check_plain_key(struct completion *c, const struct name *name)
 {
 	const struct key_attr *k = name->key;

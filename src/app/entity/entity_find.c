@@ -12,7 +12,7 @@ static bool is_nothing(struct value v)
 	return !value_present(v) || value_type(v) == VALUE_NULL;
 }
 
-/* ---- what follows from a part of an item ---- */
+/* ---- what a part of an item determines ---- */
 
 struct asks {
 	const struct entity *entity;
@@ -34,11 +34,11 @@ static bool can_tell(const struct entity *e, const struct row *have, const struc
 {
 	struct asks x = { .entity = e, .have = have };
 
-	names_each(e, t, ask, &x);
+	names_each(t, ask, &x);
 	return !x.missing;
 }
 
-/* Constants, and derived attributes of which everything is known, until there are no more. */
+/* Sets constants, and derived attributes whose sources are all known, until nothing more follows. */
 static bool derive(struct run *r, const struct entity *e, struct row *f)
 {
 	struct scope s = { .run = r, .item = f };
@@ -69,7 +69,7 @@ static bool derive(struct run *r, const struct entity *e, struct row *f)
 
 /* ---- keys ---- */
 
-/* A condition on what is not known is asked as if it were absent, unless `strict`: then the rule is no answer. */
+/* Unknown attributes count as absent in conditions. With `strict` a condition that reads one ends the search instead. */
 static bool choose_rule(struct scope *s, const struct entity *e, const struct name *attribute, bool strict,
 			struct value *out)
 {
@@ -104,28 +104,27 @@ static bool make_key(struct run *r, const struct entity *e, struct row *f, bool 
 {
 	struct scope s = { .run = r, .item = f };
 	struct value_member members[TABLE_KEY_MOST];
-	const struct key_attr *keys[TABLE_KEY_MOST];
-	size_t n = key_of_table(r->design, keys);
+	const struct name *const *keys = r->design->key_at;
 
 	*key = VALUE_ABSENT;
 	if (!derive(r, e, f))
 		return false;
-	for (size_t i = 0; i < n; i++) {
+	for (size_t i = 0; i < key_count(r->design); i++) {
 		struct value v = VALUE_ABSENT;
 
-		if (!key_has_rule(e->keys, e->key_count, r->design->key_at[i]))
-			v = row_get(f, r->design->key_at[i]);
-		else if (!choose_rule(&s, e, r->design->key_at[i], strict, &v))
+		if (!key_has_rule(e->keys, e->key_count, keys[i]))
+			v = row_get(f, keys[i]);
+		else if (!choose_rule(&s, e, keys[i], strict, &v))
 			return false;
-		if (value_type(v) != keys[i]->type || (keys[i]->type != VALUE_N && value_bytes(v).n == 0))
+		if (value_type(v) != keys[i]->key->type || (keys[i]->key->type != VALUE_N && value_bytes(v).n == 0))
 			return true;
-		members[i] = (struct value_member){ keys[i]->name, v };
+		members[i] = (struct value_member){ keys[i]->text, v };
 	}
-	*key = value_make_map(r->arena, members, n);
+	*key = value_make_map(r->arena, members, key_count(r->design));
 	return true;
 }
 
-/* The same where the identity is all that the key is made from. */
+/* The same for keys that are made from the identity alone. */
 static bool fill_key(struct run *r, const struct entity *e, const struct row *identity, struct value *key)
 {
 	struct scope s = { .run = r, .item = identity };
@@ -159,7 +158,7 @@ struct finding_by {
 	struct value *key;
 };
 
-/* A pattern may find more than what was asked for: /posts/a/comments/1 is not the comment of another post. */
+/* A pattern may find rows of another identity: /posts/a/comments/1 is not the comment of another post. */
 static bool is_of_identity(const struct finding_by *x, const struct row *row)
 {
 	for (size_t i = 0; i < x->entity->param_count; i++) {
@@ -202,10 +201,10 @@ static bool visit_row(void *ctx, const struct row *row, bool *stop)
 
 /* ---- places: where an item of this identity was last seen ----
  *
- * A database elsewhere shows an item in an index a moment late, and asking it is a round trip. So the keys of what was written or
- * found here are remembered. A place is a guess: the item is read there, and must be the one that is looked for. */
+ * A database elsewhere shows an item in an index a moment late, and asking it is a round trip. So this server remembers the
+ * keys of items that it wrote or found. A place is a guess: the item is read there, and must have the identity. */
 
-/* What it is remembered by: nothing that could be a key of the table. */
+/* The name under which a place is kept. It can be no key of the table. */
 static struct value name_of_place(struct run *r, const struct entity *e, const struct row *identity)
 {
 	struct value_member *members = arena_array(r->arena, struct value_member, e->param_count + 1);
@@ -319,14 +318,4 @@ bool entity_is_at(struct run *r, const struct row *item, const struct value *arg
 			return false;
 	}
 	return true;
-}
-
-bool entity_fetch(struct run *r, const struct entity *e, const struct value *args, size_t n, bool fresh,
-		  struct value *full)
-{
-	struct row item;
-	bool ok = entity_fetch_item(r, e, args, n, fresh, &item);
-
-	*full = item.full;
-	return ok;
 }

@@ -26,11 +26,13 @@ static bool stored_type(const struct attribute *a, enum value_type *out)
 	return false;
 }
 
-static bool types_fit(struct run *r, const struct entity *e, struct value stored, struct slice *why)
+static bool types_fit(struct run *r, const struct row *item, struct slice *why)
 {
+	const struct entity *e = item->entity;
+
 	for (size_t i = 0; i < e->attribute_count; i++) {
 		const struct attribute *a = &e->attributes[i];
-		struct value v = value_get(stored, a->name);
+		struct value v = row_get(item, a->at);
 		enum value_type type;
 
 		if (a->from_key || !value_present(v) || value_type(v) == VALUE_NULL || !stored_type(a, &type) ||
@@ -45,41 +47,41 @@ static bool types_fit(struct run *r, const struct entity *e, struct value stored
 
 /* ---- the identity ---- */
 
-/* Whether the table's key is what the item gives, whatever its formats have lost. */
-static bool key_follows(struct run *r, const struct entity *e, struct value stored, const struct row *full)
+/* Whether the item makes the key that it has. (Formats may lose a part of a value, so reading the key back is not enough.) */
+static bool key_follows(struct run *r, const struct row *item, const struct row *full)
 {
-	const struct key_attr *keys[TABLE_KEY_MOST];
+	const struct entity *e = item->entity;
 	struct scope s = { .run = r, .item = full };
-	size_t n = key_of_table(r->design, keys);
 
-	for (size_t i = 0; i < n; i++) {
+	for (size_t i = 0; i < key_count(r->design); i++) {
+		const struct name *key = r->design->key_at[i];
 		const struct key_rule *rule;
 		struct value v;
 
-		if (!key_rule_choose(&s, e->keys, e->key_count, r->design->key_at[i], &rule))
+		if (!key_rule_choose(&s, e->keys, e->key_count, key, &rule))
 			return false;
-		if (rule &&
-		    (!scope_fill(&s, rule->template, true, &v) || !value_equal(v, value_get(stored, keys[i]->name))))
+		if (rule && (!scope_fill(&s, rule->template, true, &v) || !value_equal(v, row_get(item, key))))
 			return false;
 	}
 	return true;
 }
 
-static bool identity_fits(struct run *r, const struct entity *e, struct value stored, struct slice *why)
+static bool identity_fits(struct run *r, const struct row *item, struct slice *why)
 {
+	const struct entity *e = item->entity;
 	struct row told, full; /* what the key tells of the identity; the item, with what is in the key alone */
 
-	row_from(&told, r->arena, e, stored);
-	row_from(&full, r->arena, e, stored);
+	row_copy(&told, r->arena, item);
+	row_copy(&full, r->arena, item);
 	for (size_t i = 0; i < e->param_count; i++)
 		row_drop(&told, e->param_at[i]);
-	key_read(r, e, stored, &told, false);
+	key_read(r, item, &told, false);
 	for (size_t i = 0; i < e->attribute_count; i++)
 		if (e->attributes[i].from_key)
 			row_set(&full, e->attributes[i].at, row_get(&told, e->attributes[i].at));
 	for (size_t i = 0; i < e->param_count; i++) {
-		const struct attribute *a = entity_attribute(e, e->params[i]);
-		struct value v = value_get(stored, e->params[i]), in_key = row_get(&told, e->param_at[i]);
+		const struct attribute *a = slots_attribute(e->slots, e->param_at[i]);
+		struct value v = row_get(item, e->param_at[i]), in_key = row_get(&told, e->param_at[i]);
 
 		if (!a || a->from_key)
 			continue;
@@ -87,7 +89,7 @@ static bool identity_fits(struct run *r, const struct entity *e, struct value st
 			*why = arena_printf(r->arena, "it has no %.*s", SLICE_ARG(a->name));
 			return false;
 		}
-		if (value_present(in_key) && !value_equal(v, in_key) && !key_follows(r, e, stored, &full)) {
+		if (value_present(in_key) && !value_equal(v, in_key) && !key_follows(r, item, &full)) {
 			*why = arena_printf(r->arena, "its %.*s is not the one in its key", SLICE_ARG(a->name));
 			return false;
 		}
@@ -95,28 +97,26 @@ static bool identity_fits(struct run *r, const struct entity *e, struct value st
 	return true;
 }
 
-bool entity_fits(struct run *r, const struct entity *e, struct value stored, struct slice *why)
+bool entity_fits(struct run *r, const struct row *stored, struct slice *why)
 {
 	struct problem before = r->problem;
 	bool fits;
 
 	*why = SLICE("");
-	fits = types_fit(r, e, stored, why) && identity_fits(r, e, stored, why);
-	r->problem = before; /* a key that cannot be told is no problem of the run's */
+	fits = types_fit(r, stored, why) && identity_fits(r, stored, why);
+	r->problem = before; /* a key that cannot be made is no problem of the run's */
 	return fits;
 }
 
 struct slice entity_key_text(struct run *r, struct value key)
 {
-	const struct key_attr *keys[TABLE_KEY_MOST];
-	size_t n = key_of_table(r->design, keys);
 	struct buf b;
 
 	buf_init(&b, r->arena);
-	for (size_t i = 0; i < n; i++) {
+	for (size_t i = 0; i < key_count(r->design); i++) {
 		if (i)
 			buf_lit(&b, ", ");
-		buf_put(&b, run_text(r, value_get(key, keys[i]->name)));
+		buf_put(&b, run_text(r, key_part(key, r->design->key_at[i])));
 	}
 	return buf_slice(&b);
 }

@@ -1,44 +1,13 @@
-/* Key rules: which one holds, and what a key that was made by one tells.
+/* Key rules: which one applies, and which attributes a key contains.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "app/entity/entity_key.h"
-
-size_t key_of_table(const struct design *d, const struct key_attr *out[TABLE_KEY_MOST])
-{
-	size_t n = 0;
-
-	if (d->key.hash_count)
-		out[n++] = &d->key.hash[0];
-	if (d->key.range_count)
-		out[n++] = &d->key.range[0];
-	return n;
-}
-
-static const struct key_attr *find(const struct key_schema *k, struct slice name)
-{
-	for (size_t i = 0; i < k->hash_count; i++)
-		if (slice_equal(k->hash[i].name, name))
-			return &k->hash[i];
-	for (size_t i = 0; i < k->range_count; i++)
-		if (slice_equal(k->range[i].name, name))
-			return &k->range[i];
-	return NULL;
-}
-
-const struct key_attr *key_attr_find(const struct design *d, struct slice name)
-{
-	const struct key_attr *k = find(&d->key, name);
-
-	for (size_t i = 0; !k && i < d->index_count; i++)
-		k = find(&d->indexes[i].key, name);
-	return k;
-}
 
 struct value entity_key_of(struct run *r, const struct row *item)
 {
 	struct value_member members[TABLE_KEY_MOST];
 	size_t n = 0;
 
-	for (size_t i = 0; i < TABLE_KEY_MOST && r->design->key_at[i]; i++) {
+	for (size_t i = 0; i < key_count(r->design); i++) {
 		struct value v = row_get(item, r->design->key_at[i]);
 
 		if (value_present(v))
@@ -80,9 +49,9 @@ bool key_has_rule(const struct key_rule *rules, size_t n, const struct name *att
 	return false;
 }
 
-static bool is_bare(const struct template *t)
+bool entity_is_param(const struct entity *e, const struct name *n)
 {
-	return t->part_count == 1 && t->parts[0].names && t->parts[0].format == FORMAT_PLAIN;
+	return names_among(e->param_at, e->param_count, n);
 }
 
 bool key_matches(struct run *r, const struct template *t, struct value v, size_t *literals)
@@ -91,7 +60,7 @@ bool key_matches(struct run *r, const struct template *t, struct value v, size_t
 	for (size_t i = 0; i < t->part_count; i++)
 		*literals += t->parts[i].names ? 0 : t->parts[i].literal.n;
 	if (value_type(v) != VALUE_S)
-		return value_present(v) && is_bare(t);
+		return value_present(v) && template_is_bare(t);
 	if (!slice_starts(value_bytes(v), template_prefix(t))) /* most of them, without memory */
 		return false;
 	return template_match(t, value_bytes(v), arena_array(r->arena, struct slice, t->part_count));
@@ -116,7 +85,7 @@ static struct value number_from(struct run *r, const struct template_part *part,
 	return value_make_n(r->arena, &n);
 }
 
-/* A placeholder's text as the attribute it came from; absent where the format has lost it. */
+/* A placeholder's text as a value of its attribute; absent if the format has lost it. */
 static struct value read_part(struct run *r, const struct attribute *a, const struct template_part *part,
 			      struct slice text)
 {
@@ -131,18 +100,10 @@ static struct value read_part(struct run *r, const struct attribute *a, const st
 	return value_make_s(r->arena, text);
 }
 
-static bool is_identity(const struct entity *e, struct slice name)
-{
-	for (size_t i = 0; i < e->param_count; i++)
-		if (slice_equal(e->params[i], name))
-			return true;
-	return false;
-}
-
 struct reading {
 	struct run *run;
 	const struct entity *entity;
-	struct value stored;
+	const struct row *stored;
 	struct row *fields;
 	bool all;
 };
@@ -151,7 +112,7 @@ static bool is_wanted(const struct reading *x, const struct attribute *a, bool o
 {
 	if (value_present(row_get(x->fields, a->at)))
 		return false;
-	return a->from_key || (of_table && (x->all || is_identity(x->entity, a->name)));
+	return a->from_key || (of_table && (x->all || entity_is_param(x->entity, a->at)));
 }
 
 static void read_rule(const struct reading *x, const struct key_rule *rule, struct value v, bool of_table)
@@ -163,7 +124,7 @@ static void read_rule(const struct reading *x, const struct key_rule *rule, stru
 		return;
 	for (size_t i = 0; i < t->part_count; i++) {
 		const struct template_part *part = &t->parts[i];
-		const struct attribute *a = part->name_count == 1 ? entity_attribute(x->entity, part->names[0]) : NULL;
+		const struct attribute *a = part->name_count == 1 ? slots_attribute(x->entity->slots, part->at) : NULL;
 		struct value found = v;
 
 		if (!a || !is_wanted(x, a, of_table))
@@ -175,7 +136,7 @@ static void read_rule(const struct reading *x, const struct key_rule *rule, stru
 	}
 }
 
-/* Of several forms that fit: one whose condition holds, of these the one with the most text of its own. */
+/* The form of the key: of those that match, one whose condition holds; of these, the one with the most literal text. */
 static const struct key_rule *form_of(const struct reading *x, const struct name *attribute, struct value v)
 {
 	struct scope s = { .run = x->run, .item = x->fields };
@@ -189,7 +150,7 @@ static const struct key_rule *form_of(const struct reading *x, const struct name
 
 		if (rule->at != attribute || !key_matches(x->run, rule->template, v, &literals))
 			continue;
-		/* What cannot be told counts as not holding; it is no problem of the request's. */
+		/* A condition that cannot be evaluated counts as false; that is no problem of the request's. */
 		if (!scope_holds(&s, rule->when, &holds))
 			holds = false;
 		if (best && (best_holds > holds || (best_holds == holds && most >= literals)))
@@ -215,8 +176,7 @@ static void read_rules(const struct reading *x, bool of_table)
 	const struct entity *e = x->entity;
 
 	for (size_t i = 0; i < e->key_count; i++) {
-		struct slice name = e->keys[i].attribute;
-		struct value v = value_get(x->stored, name);
+		struct value v = row_get(x->stored, e->keys[i].at);
 		const struct key_rule *rule;
 
 		if (e->keys[i].at->of_table != of_table || !value_present(v) || !is_first(e, i))
@@ -227,8 +187,9 @@ static void read_rules(const struct reading *x, bool of_table)
 	}
 }
 
-void key_read(struct run *r, const struct entity *e, struct value stored, struct row *f, bool all)
+void key_read(struct run *r, const struct row *stored, struct row *f, bool all)
 {
+	const struct entity *e = stored->entity;
 	struct reading x = { .run = r, .entity = e, .stored = stored, .fields = f, .all = all };
 
 	read_rules(&x, true);

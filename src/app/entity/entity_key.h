@@ -7,21 +7,31 @@
 
 #define TABLE_KEY_MOST 2
 
-/* The table's key attributes; returns how many. */
-size_t key_of_table(const struct design *d, const struct key_attr *out[TABLE_KEY_MOST]);
-/* The key attribute of the table or of some index; NULL: it is none. */
-const struct key_attr *key_attr_find(const struct design *d, struct slice name);
+/* How many attributes the table's key has: design->key_at. */
+static inline size_t key_count(const struct design *d)
+{
+	return (d->key_at[0] != NULL) + (d->key_at[1] != NULL);
+}
+/* Of a key, which is a map of one or two attributes. */
+static inline struct value key_part(struct value key, const struct name *n)
+{
+	return value_get(key, n->text);
+}
 
 /* Of the rules for one attribute: the first whose condition holds, else the one without a condition, else NULL. */
 bool key_rule_choose(struct scope *s, const struct key_rule *rules, size_t n, const struct name *attribute,
 		     const struct key_rule **out) MUST_CHECK;
+/* Whether the name is part of the entity's identity. */
+bool entity_is_param(const struct entity *e, const struct name *n);
 bool key_has_rule(const struct key_rule *rules, size_t n, const struct name *attribute);
 /* Whether the value could have come from the template; *literals: how many of its characters are the template's own. */
 bool key_matches(struct run *r, const struct template *t, struct value v, size_t *literals);
+/* Whether rules of some companion, credentials or entity could have made the item's key. */
+bool key_fits_rules(struct run *r, const struct key_rule *rules, size_t n, struct value stored);
 
 /* Sets what `f` lacks and the stored item's keys tell: attributes `from the key` and those of the identity; with `all`
  * whatever stands in the table's key. */
-void key_read(struct run *r, const struct entity *e, struct value stored, struct row *f, bool all);
+void key_read(struct run *r, const struct row *stored, struct row *f, bool all);
 
 /* The key that this identity led to before in this run; NULL: it is not known. Only where the identity alone makes the key. */
 const struct value *memo_place(const struct run *r, const struct entity *e, const struct value *args);
@@ -33,7 +43,7 @@ struct value element_of(struct run *r, const struct value_iter *it);
 
 /* The names a term or template reads by itself: attributes and computed keys of the item. */
 typedef void names_fn(void *ctx, const struct name *name);
-void names_each(const struct entity *e, const struct term *t, names_fn *fn, void *ctx);
-void names_each_template(const struct entity *e, const struct template *t, names_fn *fn, void *ctx);
+void names_each(const struct term *t, names_fn *fn, void *ctx);
+void names_each_template(const struct template *t, names_fn *fn, void *ctx);
 
 #endif

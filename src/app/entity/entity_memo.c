@@ -1,4 +1,4 @@
-/* Items that a run has read, so that a rule asked of a hundred rows reads another item once.
+/* Items that a run has read. So a rule that a hundred rows ask reads another item once.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "app/db/dyn.h"
 #include "app/entity/entity_key.h"
@@ -7,7 +7,7 @@
 #define ASKED_MOST  8
 #define PLACES_MOST 8
 
-/* What an identity led to, so that a rule asked of a hundred rows works out the key once, too. */
+/* The item of an identity, so that its key is worked out once, too. */
 struct asked {
 	const struct entity *entity; /* NULL: a free place */
 	const struct value *args;
@@ -31,8 +31,7 @@ struct memo {
 };
 
 struct seen {
-	bool stale;          /* changed since */
-	bool unread;         /* nobody has looked at it: `item` is yet to be made of `stored` */
+	bool unread;         /* `item` is still to be made from `stored` */
 	struct value stored; /* absent: there is nothing */
 	struct row item;     /* its entity NULL: there is nothing, or no item of an entity */
 };
@@ -47,7 +46,7 @@ static struct seen *seen_of(struct run *r, struct value key)
 	return r->memo ? map_get(&r->memo->items, bytes_of(key)) : NULL;
 }
 
-/* It is read anew: whether it has the identity is asked again, too. */
+/* The item is read again, so whether it has the identity is open again. */
 static void forget_asked(struct memo *m, const struct seen *s)
 {
 	for (size_t i = 0; i < ASKED_MOST; i++)
@@ -79,19 +78,11 @@ static struct seen *remember(struct run *r, struct value key)
 	return s;
 }
 
-void entity_forget(struct run *r, struct value key)
-{
-	struct seen *s = seen_of(r, key);
-
-	if (s)
-		s->stale = true;
-}
-
 bool entity_seen(struct run *r, struct value key, struct value *stored)
 {
 	const struct seen *s = seen_of(r, key);
 
-	if (!s || s->stale)
+	if (!s)
 		return false;
 	*stored = s->stored;
 	return true;
@@ -123,7 +114,7 @@ static const struct seen *see(struct run *r, const struct entity *e, struct valu
 	struct seen *s = seen_of(r, key);
 	struct value stored;
 
-	if (!s || s->stale || fresh) {
+	if (!s || fresh) {
 		if (!dyn_get(r, key, true, &stored))
 			return NULL;
 		s = keep_stored(r, key, stored);
@@ -234,7 +225,7 @@ static const struct asked *asked_before(struct run *r, const struct entity *e, c
 	for (size_t i = 0; r->memo && i < ASKED_MOST; i++) {
 		const struct asked *k = &r->memo->asked[i];
 
-		if (k->entity == e && are_same(k->args, args, n) && !k->seen->stale)
+		if (k->entity == e && are_same(k->args, args, n))
 			return k;
 	}
 	return NULL;
@@ -251,8 +242,7 @@ static void remember_asked(struct run *r, const struct entity *e, const struct v
 	r->memo->next = (r->memo->next + 1) % ASKED_MOST;
 }
 
-bool entity_fetch_item(struct run *r, const struct entity *e, const struct value *args, size_t n, bool fresh,
-		       struct row *out)
+bool entity_fetch(struct run *r, const struct entity *e, const struct value *args, size_t n, bool fresh, struct row *out)
 {
 	const struct asked *before = fresh ? NULL : asked_before(r, e, args, n);
 	const struct seen *s;

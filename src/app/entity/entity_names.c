@@ -5,47 +5,31 @@
 /* ---- by themselves ---- */
 
 struct each {
-	const struct entity *entity;
 	names_fn *fn;
 	void *ctx;
 };
 
-/* A term that was made here has names without numbers. */
-static void visit_path(const struct each *x, const struct slice *names, enum term_of of, const struct name *at)
-{
-	const struct slots *s = x->entity->slots;
-	uint32_t found;
-
-	if (!names || of != TERM_OF_ITEM)
-		return;
-	if (!at) {
-		found = slots_find(s, names[0]);
-		at = found == SLOT_NONE ? NULL : s->list[found]->name;
-	}
-	if (at)
-		x->fn(x->ctx, at);
-}
-
 static void visit_term(void *ctx, const struct term *t)
 {
-	if (t->kind == TERM_PATH)
-		visit_path(ctx, t->names, t->of, t->at);
+	const struct each *x = ctx;
+
+	if (t->kind == TERM_PATH && t->of == TERM_OF_ITEM && t->at)
+		x->fn(x->ctx, t->at);
 }
 
-void names_each(const struct entity *e, const struct term *t, names_fn *fn, void *ctx)
+void names_each(const struct term *t, names_fn *fn, void *ctx)
 {
-	struct each x = { e, fn, ctx };
+	struct each x = { fn, ctx };
 
 	if (t)
 		term_walk(t, visit_term, &x);
 }
 
-void names_each_template(const struct entity *e, const struct template *t, names_fn *fn, void *ctx)
+void names_each_template(const struct template *t, names_fn *fn, void *ctx)
 {
-	struct each x = { e, fn, ctx };
-
 	for (size_t i = 0; t && i < t->part_count; i++)
-		visit_path(&x, t->parts[i].names, t->parts[i].of, t->parts[i].at);
+		if (t->parts[i].at && t->parts[i].of == TERM_OF_ITEM)
+			fn(ctx, t->parts[i].at);
 }
 
 /* ---- and through what follows from others ---- */
@@ -57,17 +41,22 @@ struct names {
 	bool *seen; /* by slot: followed already, so that a circle ends */
 };
 
-static bool has(const struct name_list *l, struct slice name)
+bool names_among(const struct name *const *list, size_t count, const struct name *n)
 {
-	for (size_t i = 0; i < l->count; i++)
-		if (slice_equal(l->list[i], name))
+	for (size_t i = 0; i < count; i++)
+		if (list[i] == n)
 			return true;
 	return false;
 }
 
-void names_add(struct arena *a, struct name_list *l, struct slice name)
+bool names_have(const struct name_list *l, const struct name *n)
 {
-	if (has(l, name))
+	return names_among(l->list, l->count, n);
+}
+
+void names_add(struct arena *a, struct name_list *l, const struct name *n)
+{
+	if (names_have(l, n))
 		return;
 	if (l->count == l->capacity) {
 		size_t capacity = l->capacity ? 2 * l->capacity : 8;
@@ -75,7 +64,7 @@ void names_add(struct arena *a, struct name_list *l, struct slice name)
 		l->list = arena_grow(a, l->list, l->capacity * sizeof(*l->list), capacity * sizeof(*l->list));
 		l->capacity = capacity;
 	}
-	l->list[l->count++] = name;
+	l->list[l->count++] = n;
 }
 
 static void follow(void *ctx, const struct name *name)
@@ -90,17 +79,17 @@ static void follow(void *ctx, const struct name *name)
 	x->seen[at] = true;
 	a = e->slots->list[at]->attribute;
 	if (a) {
-		names_add(x->arena, x->list, a->name);
-		names_each(e, a->derived, follow, x);
-		names_each(e, a->when, follow, x);
+		names_add(x->arena, x->list, name);
+		names_each(a->derived, follow, x);
+		names_each(a->when, follow, x);
 		if (a->after.n)
 			follow(x, a->after_at);
 	}
 	for (size_t i = 0; i < e->key_count; i++) {
 		if (e->keys[i].at != name)
 			continue;
-		names_each_template(e, e->keys[i].template, follow, x);
-		names_each(e, e->keys[i].when, follow, x);
+		names_each_template(e->keys[i].template, follow, x);
+		names_each(e->keys[i].when, follow, x);
 	}
 }
 
@@ -109,8 +98,8 @@ static void add_old(void *ctx, const struct term *t)
 {
 	struct names *x = ctx;
 
-	if (t->kind == TERM_PATH && t->of == TERM_OF_OLD && entity_attribute(x->entity, t->names[1]))
-		names_add(x->arena, x->list, t->names[1]);
+	if (t->kind == TERM_PATH && t->of == TERM_OF_OLD && t->at && slots_attribute(x->entity->slots, t->at))
+		names_add(x->arena, x->list, t->at);
 }
 
 void names_of_term(struct arena *a, struct name_list *l, const struct entity *e, const struct term *t)
@@ -120,7 +109,7 @@ void names_of_term(struct arena *a, struct name_list *l, const struct entity *e,
 	if (!t)
 		return;
 	x.seen = arena_array(a, bool, e->slots->count);
-	names_each(e, t, follow, &x);
+	names_each(t, follow, &x);
 	term_walk(t, add_old, &x);
 }
 
@@ -128,12 +117,12 @@ void names_of_template(struct arena *a, struct name_list *l, const struct entity
 {
 	struct names x = { .arena = a, .list = l, .entity = e, .seen = arena_array(a, bool, e->slots->count) };
 
-	names_each_template(e, t, follow, &x);
+	names_each_template(t, follow, &x);
 }
 
 void names_of_copy(struct arena *a, struct name_list *l, const struct entity *source, const struct attribute *copy)
 {
-	names_add(a, l, copy->copy_attribute);
+	names_add(a, l, copy->copy_at);
 	if (copy->copy_if)
 		names_of_term(a, l, source, copy->copy_if);
 }

@@ -1,4 +1,4 @@
-/* Who may: an entity's rules, asked of an item, or of many.
+/* An entity's `allow` rules, for one item or for many.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "app/entity/entity.h"
 
@@ -10,16 +10,18 @@ static enum allow_verb verb_with_rule(const struct entity *e, enum allow_verb ve
 bool entity_allows(struct run *r, const struct entity *e, enum allow_verb verb, struct value full, struct value old,
 		   bool *out)
 {
-	struct row item = row_of(full);
+	struct row item = row_lay(r->arena, e, full), before;
 
-	return entity_allows_row(r, e, verb, &item, old, out);
+	if (value_present(old))
+		before = row_lay(r->arena, e, old);
+	return entity_allows_row(r, e, verb, &item, value_present(old) ? &before : NULL, out);
 }
 
 bool entity_allows_row(struct run *r, const struct entity *e, enum allow_verb verb, const struct row *item,
-		       struct value old, bool *out)
+		       const struct row *before, bool *out)
 {
 	const struct term *rule = e->allow[verb_with_rule(e, verb)];
-	struct scope s = { .run = r, .item = item, .old = old };
+	struct scope s = { .run = r, .item = item, .before = before };
 
 	*out = r->caller.operator_;
 	if (*out || !rule)

@@ -1,10 +1,10 @@
-/* The body of a write: each name and value against the entity's attributes, everything wrong told at once.
+/* The body of a write: checks each name and value against the entity's attributes, and reports all errors at once.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "app/entity/entity_key.h"
 #include "app/entity/input.h"
-#include "app/entity/scope.h"
 
-#define PROBLEMS_TOLD    50 /* further ones of the same body are not looked for */
-#define SUGGEST_FOR_MOST 64 /* bytes: nobody mistypes a longer name */
+#define PROBLEMS_TOLD    50 /* then the rest of the body is not checked */
+#define SUGGEST_FOR_MOST 64 /* bytes: longer names get no suggestion */
 
 struct body {
 	struct run *r;
@@ -20,19 +20,11 @@ bool input_is_kept(const struct attribute *a)
 	       a->after.n || a->the_caller;
 }
 
-static bool has_name(const struct slice *list, size_t n, struct slice name)
-{
-	for (size_t i = 0; i < n; i++)
-		if (slice_equal(list[i], name))
-			return true;
-	return false;
-}
-
-/* Whether the design lets this caller give it at all; what is kept from everybody else an operator may give. */
+/* Whether this caller may set the attribute. Operators may set those that the server keeps. */
 static bool may_give(const struct body *b, const struct attribute *a)
 {
 	if (b->use == INPUT_ACTION)
-		return b->action && has_name(b->action->input, b->action->input_count, a->name);
+		return b->action && names_among(b->action->input_at, b->action->input_count, a->at);
 	return b->r->caller.operator_ || !input_is_kept(a);
 }
 
@@ -70,7 +62,7 @@ static bool refuse_unknown(const struct body *b, struct slice name)
 }
 
 /* ---- passwords ---- */
-/* Passed on as they are: write.h hashes them, and stores nothing under these names. */
+/* Passwords pass unchanged: write.h hashes them, and stores nothing under these names. */
 static bool is_password(const struct body *b, struct slice name)
 {
 	const struct login *login = &b->entity->login;
@@ -132,9 +124,9 @@ static bool take_member(const struct body *b, const struct json_member *m)
 	}
 	if (!input_json(b->r, a, a->name, &m->value, &v))
 		return false;
-	/* No address can name it: it could be made and never be reached. */
-	if (value_type(v) == VALUE_S && has_name(b->entity->params, b->entity->param_count, a->name) &&
-	    value_bytes(v).n && memchr(value_bytes(v).p, 0, value_bytes(v).n))
+	/* No address can contain a zero byte, so the item could be created and never reached. */
+	if (value_type(v) == VALUE_S && entity_is_param(b->entity, a->at) && value_bytes(v).n &&
+	    memchr(value_bytes(v).p, 0, value_bytes(v).n))
 		return run_invalid(b->r, a->name, "is part of the address and cannot have a zero byte in it");
 	row_set(b->out, a->at, v);
 	return true;
@@ -181,7 +173,7 @@ bool input_password_fits(struct run *r, struct slice password)
 {
 	if (password.n < PASSWORD_LEAST || password.n > PASSWORD_MOST)
 		return run_invalid(r, SLICE("password"), "%d to %d bytes", PASSWORD_LEAST, PASSWORD_MOST);
-	if (memchr(password.p, 0, password.n)) /* where bcrypt would stop reading */
+	if (memchr(password.p, 0, password.n)) /* bcrypt would stop reading there */
 		return run_invalid(r, SLICE("password"), "without zero bytes");
 	return true;
 }
@@ -210,10 +202,10 @@ void input_add_missing(struct run *r, const struct entity *e, const struct json 
 	for (size_t i = 0; i < e->attribute_count; i++) {
 		const struct attribute *a = &e->attributes[i];
 
-		if (is_for_client(a) && !has_name(path, n, a->name) && !json_get_slice(body, a->name))
+		if (is_for_client(a) && !slice_among(path, n, a->name) && !json_get_slice(body, a->name))
 			(void)run_invalid(r, a->name, "is required");
 	}
 	password = json_get(body, "password");
-	if (!password || password->type == JSON_STRING) /* else it has been told */
+	if (!password || password->type == JSON_STRING) /* otherwise the error is reported already */
 		input_add_password(r, e, password ? value_make_s(r->arena, password->string) : VALUE_ABSENT);
 }

@@ -67,8 +67,8 @@ static struct value cut_text(struct run *r, const struct attribute *a, struct va
 {
 	struct slice s = value_bytes(v);
 	bool slug = a->form == FORM_SLUG ||
-		    (a->default_ && a->default_->kind == TERM_CALL && slice_is(a->default_->name, "slug")) ||
-		    (a->derived && a->derived->kind == TERM_CALL && slice_is(a->derived->name, "slug"));
+		    (a->default_ && a->default_->kind == TERM_CALL && a->default_->function == CALL_SLUG) ||
+		    (a->derived && a->derived->kind == TERM_CALL && a->derived->function == CALL_SLUG);
 
 	if (s.n <= a->max || (double)text_count(s) <= a->max)
 		return v;

@@ -290,7 +290,7 @@ static bool take_list(struct input_place *at, const struct json *j, struct value
 	if (j->type != JSON_ARRAY)
 		return refuse(at, "a list");
 	list = arena_array(at->r->arena, struct value, j->count);
-	/* Counted first: one that is much too long need not be told of element by element. */
+	/* The count comes first: a list that is much too long needs no error for each element. */
 	if (at->attribute->has_max && !at->attribute->lower && j->count > at->attribute->max)
 		return refuse_range(at, "elements");
 	if (!take_elements(at, j, list))

@@ -10,14 +10,14 @@
 /* ---- items ---- */
 struct writing {
 	struct buf *b;
-	const struct slice *without;
+	const struct name *const *without;
 	size_t without_count;
 };
 
-static bool is_left_out(const struct writing *w, struct slice name)
+static bool is_left_out(const struct writing *w, const struct name *n)
 {
 	for (size_t i = 0; i < w->without_count; i++)
-		if (slice_equal(w->without[i], name))
+		if (w->without[i] == n)
 			return true;
 	return false;
 }
@@ -30,7 +30,7 @@ static void put_name(struct writing *w, struct slice name)
 	buf_byte(w->b, ':');
 }
 
-/* What does not inflate is somebody's mistake in the table, and no reason to show nothing of the item. */
+/* A value that does not inflate was written by mistake; the rest of the item is shown all the same. */
 static void put_compressed(struct buf *b, struct value v)
 {
 	if (value_type(v) != VALUE_B)
@@ -39,32 +39,22 @@ static void put_compressed(struct buf *b, struct value v)
 		buf_lit(b, "null");
 }
 
-static bool is_key(const struct design *d, struct slice name)
-{
-	if (is_key_attribute(&d->key, name))
-		return true;
-	for (size_t i = 0; i < d->index_count; i++)
-		if (is_key_attribute(&d->indexes[i].key, name))
-			return true;
-	return false;
-}
-
 /* ---- items of an entity ---- */
 static bool is_shown(const struct writing *w, const struct slot *n, bool show_private)
 {
-	return !n->hidden && (!n->private_ || show_private) && !is_left_out(w, n->name->text);
+	return !n->hidden && (!n->private_ || show_private) && !is_left_out(w, n->name);
 }
 
 /* Whether a private value is among what would be written. */
 static bool has_secret(const struct writing *w, const struct slots *o, const struct value *values)
 {
 	for (size_t i = 0; o->has_private && i < o->written; i++)
-		if (o->list[i]->private_ && value_present(values[i]) && !is_left_out(w, o->list[i]->name->text))
+		if (o->list[i]->private_ && value_present(values[i]) && !is_left_out(w, o->list[i]->name))
 			return true;
 	return false;
 }
 
-/* As many bytes at once as nearly all labels have at most; there is room for them. */
+/* Copies SLOT_BEYOND bytes at once, enough for nearly all labels; there is room for them. */
 static inline char *put_label(char *to, struct slice label)
 {
 	memcpy(to, label.p, SLOT_BEYOND);
@@ -139,19 +129,18 @@ static bool put_entity(struct run *r, const struct writing *w, const struct row 
 	bool show_private = false;
 
 	if (has_secret(w, item->slots, item->values) &&
-	    !entity_allows(r, item->entity, ALLOW_UPDATE, item->full, item->full, &show_private))
+	    !entity_allows_row(r, item->entity, ALLOW_UPDATE, item, item, &show_private))
 		return false;
 	put_values(w, item->slots, item->full, item->values, show_private);
 	return true;
 }
 
 /* ---- companions and strangers ---- */
-/* A companion or a stranger belongs to nobody whom a rule could name, so what is private anywhere is kept from all but
- * operators. */
-static bool is_secret_anywhere(const struct run *r, struct slice name)
+/* No rule is about a companion or a stranger, so attributes that are private in any entity are for operators only. */
+static bool is_secret_anywhere(const struct run *r, const struct name *n)
 {
 	for (size_t i = 0; i < r->design->entity_count; i++) {
-		const struct attribute *a = entity_attribute(&r->design->entities[i], name);
+		const struct attribute *a = slots_attribute(r->design->entities[i].slots, n);
 
 		if (a && (a->hidden || (a->private_ && !r->caller.operator_)))
 			return true;
@@ -159,24 +148,18 @@ static bool is_secret_anywhere(const struct run *r, struct slice name)
 	return false;
 }
 
-static bool is_bare(const struct template *t, struct slice name)
-{
-	const struct template_part *p = &t->parts[0];
-
-	return t->part_count == 1 && p->name_count == 1 && p->format == FORMAT_PLAIN && slice_equal(p->names[0], name);
-}
-
 /* Some companion has `name: <name>`: a value that happens to be an index's key as it is, and not one made up for it. */
-static bool is_told_by_companion(const struct design *d, struct slice name)
+static bool is_told_by_companion(const struct design *d, const struct name *name)
 {
-	if (is_key_attribute(&d->key, name))
+	if (name->of_table)
 		return false;
 	for (size_t i = 0; i < d->entity_count; i++)
 		for (size_t k = 0; k < d->entities[i].companion_count; k++) {
 			const struct companion *c = &d->entities[i].companions[k];
 
 			for (size_t n = 0; n < c->rule_count; n++)
-				if (slice_equal(c->rules[n].attribute, name) && is_bare(c->rules[n].template, name))
+				if (c->rules[n].at == name && template_is_bare(c->rules[n].template) &&
+				    c->rules[n].template->parts[0].at == name)
 					return true;
 		}
 	return false;
@@ -187,17 +170,18 @@ static void put_stranger(struct run *r, struct writing *w, struct value item)
 	struct value_iter it = value_iter(item);
 
 	while (value_next(&it)) {
-		if (is_left_out(w, it.name) || is_secret_anywhere(r, it.name))
-			continue;
-		if (is_key(r->design, it.name) && !is_told_by_companion(r->design, it.name))
+		const struct name *n = design_named(r->design, it.name);
+
+		if (n &&
+		    (is_left_out(w, n) || is_secret_anywhere(r, n) || (n->key && !is_told_by_companion(r->design, n))))
 			continue;
 		put_name(w, it.name);
 		output_value(w->b, it.value);
 	}
 }
 
-bool output_row(struct run *r, const struct row *item, bool tag, const struct slice *without, size_t without_count,
-		struct buf *b)
+bool output_row(struct run *r, const struct row *item, bool tag, const struct name *const *without,
+		size_t without_count, struct buf *b)
 {
 	struct writing w = { .b = b, .without = without, .without_count = without_count };
 	size_t start = b->n;
@@ -225,7 +209,7 @@ bool output_item(struct run *r, const struct entity *e, struct value full, struc
 }
 
 /* ---- ETag ---- */
-/* Seeded, so that nobody can try out which private value gives the tag. */
+/* Seeded, so that a client cannot find a private value by trying which one gives the tag. */
 static uint64_t seed_of(const struct run *r)
 {
 	return r->app ? XXH3_64bits(r->app->secret, sizeof(r->app->secret)) : 0;

@@ -9,8 +9,8 @@
  * compressed ones as what they were. Binary is base64, sets are arrays, numbers keep all their digits.
  * `tag`: begins with "@type":"Post", for lists of several entities. A row of no entity is a companion or stranger: all of it but
  * the keys of table and indexes, and attributes hidden or (but for operators) private in any entity. `without`: names left out. */
-bool output_row(struct run *r, const struct row *item, bool tag, const struct slice *without, size_t without_count,
-		struct buf *b) MUST_CHECK;
+bool output_row(struct run *r, const struct row *item, bool tag, const struct name *const *without,
+		size_t without_count, struct buf *b) MUST_CHECK;
 /* The same of an item in full form, without a tag and with all names. e NULL: of no entity. */
 bool output_item(struct run *r, const struct entity *e, struct value full, struct buf *b) MUST_CHECK;
 /* One value as plain JSON. */

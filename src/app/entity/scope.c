@@ -8,11 +8,11 @@
 #define DEPTH_MOST    8 /* rules that ask for rules: a circle of them ends here */
 #define DEPTH_EXPLORE 4 /* the same where every part of every rule is looked at */
 
-static void scope_reads(void *ctx, struct slice name, struct value v)
+static void scope_reads(void *ctx, const struct name *n, struct value v)
 {
 	const struct scope *s = ctx;
 
-	witness_reads(s->witness, name, v);
+	witness_reads(s->witness, n, v);
 }
 
 /* The run has its problem; the term needs an error to stop at. */
@@ -34,19 +34,18 @@ static bool enter(struct scope *s)
 static bool other_item(struct scope *s, const struct term *t, const struct value *args, struct row *item,
 		       struct witness **w)
 {
-	const struct entity *of = t->entity ? t->entity : design_entity(s->run->design, t->name);
 	struct entity_look look;
 
 	*item = (struct row){ 0 };
 	*w = NULL;
-	if (!of)
+	if (!t->entity)
 		return run_fail(s->run, PROBLEM_INTERNAL, "There is no entity %.*s", SLICE_ARG(t->name));
 	if (!s->run->witnesses)
-		return entity_fetch_item(s->run, of, args, t->arg_count, false, item);
-	if (!entity_look(s->run, of, args, t->arg_count, &look))
+		return entity_fetch(s->run, t->entity, args, t->arg_count, false, item);
+	if (!entity_look(s->run, t->entity, args, t->arg_count, &look))
 		return false;
 	*item = look.item;
-	*w = witness_item(s->run, of, &look);
+	*w = witness_item(s->run, t->entity, &look);
 	return true;
 }
 
@@ -65,8 +64,8 @@ static bool scope_fetch(void *ctx, const struct term *t, const struct value *arg
 	ok = other_item(s, t, args, &other, &w);
 	*there = other.entity != NULL;
 	if (*there && t->kind == TERM_FETCH) {
-		*v = t->at ? row_get(&other, t->at) : row_find(&other, t->attribute);
-		witness_reads(w, t->attribute, *v);
+		*v = row_get(&other, t->at);
+		witness_reads(w, t->at, *v);
 	}
 	s->run->depth--;
 	return ok || stop(s, e);
@@ -117,14 +116,10 @@ static bool scope_may(void *ctx, struct slice permission)
 
 struct term_scope scope_bind(struct scope *s)
 {
-	if (!s->item)
-		s->is = row_of(s->full);
-	if (!s->before && value_present(s->old))
-		s->was = row_of(s->old);
 	return (struct term_scope){
 		.ctx = s,
-		.item = s->item ? s->item : &s->is,
-		.old = s->before || !value_present(s->old) ? s->before : &s->was,
+		.item = s->item,
+		.old = s->before,
 		.input = s->input,
 		.body = s->body,
 		.variables = s->variables,

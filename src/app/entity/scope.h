@@ -14,14 +14,11 @@ struct witness;
 struct scope {
 	struct run *run;
 	const struct row *item;   /* in full form (entity.h); NULL: none */
-	struct value full;        /* the same where it is no row: then `item` is NULL. Absent: none */
-	struct value old;         /* in full form; absent: none */
-	const struct row *before; /* the same as a row; NULL: it is none */
+	const struct row *before; /* old.x: in full form; NULL: none */
 	const struct row *input;  /* the body; in an access pattern its parameters */
 	bool body;                /* it is a body: only input.x reads it */
 	const struct term_variable *variables;
 	size_t variable_count;
-	struct row is, was;      /* scope_bind(): `full` and `old` as rows */
 	struct witness *witness; /* of the item, when it is another one that a write looks at (witness.h); NULL: it is not */
 	bool failed;             /* while evaluating something failed that the run's problem tells of: scope_error() */
 };

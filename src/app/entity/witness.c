@@ -2,7 +2,6 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "app/entity/witness.h"
 #include "app/db/dyn.h"
-#include "app/db/dyn.h"
 
 static struct witness *find(const struct witnesses *all, struct value key)
 {
@@ -18,7 +17,7 @@ static struct witness *add(struct run *r, const struct entity *e, struct value k
 	struct witness *w = arena_new(r->arena, struct witness);
 
 	*w = (struct witness){ .entity = e, .key = value_copy(r->arena, key) };
-	fields_init(&w->seen, r->arena);
+	row_init(&w->seen, r->arena, NULL);
 	if (!all->first)
 		all->last = &all->first;
 	*all->last = w;
@@ -26,7 +25,7 @@ static struct witness *add(struct run *r, const struct entity *e, struct value k
 	return w;
 }
 
-/* Asked for under two identities that have one key: it is one of them, and so not the other. */
+/* Two identities share the key, and the item there has one of them, so it does not have the other. */
 static bool is_of_another_identity(struct run *r, const struct entity *e, struct value stored)
 {
 	return value_present(stored) && !entity_expired(r, stored) && entity_of_likely(r, stored, e) == e;
@@ -47,24 +46,24 @@ struct witness *witness_item(struct run *r, const struct entity *e, const struct
 		w->torn = w->torn || !is_of_another_identity(r, e, w->there ? look->stored : w->stored);
 		w->there = true;
 	} else if (w->entity != e && !w->there && look->item.entity) {
-		/* Asked for as two entities, and it is this one: that it is says that it is not the other. */
+		/* It was looked for as two entities and is this one, so it is not the other. */
 		w->entity = e;
 		w->there = true;
 	}
 	return w;
 }
 
-void witness_reads(struct witness *w, struct slice name, struct value v)
+void witness_reads(struct witness *w, const struct name *n, struct value v)
 {
 	if (!w)
 		return;
-	if (!fields_has(&w->seen, name))
-		fields_set(&w->seen, name, v);
-	else if (!value_equal(fields_get(&w->seen, name), v))
+	if (!row_has(&w->seen, n))
+		row_set(&w->seen, n, v);
+	else if (!value_equal(row_get(&w->seen, n), v))
 		w->torn = true;
 }
 
-/* What the conditions of the pattern read of its rows. Rows that `then` and merges lead to were not found by them. */
+/* Notes what the pattern's conditions read of the row. They did not find rows of `then` and of merges. */
 static void note_conditions(struct run *r, struct witness *w, const struct access *x, const struct row *row)
 {
 	struct name_list names = { 0 };
@@ -72,11 +71,11 @@ static void note_conditions(struct run *r, struct witness *w, const struct acces
 	if (x->kind != ACCESS_QUERY || x->has_then)
 		return;
 	for (size_t i = 0; i < x->where_count; i++)
-		names_add(r->arena, &names, x->where[i].attribute);
+		names_add(r->arena, &names, x->where[i].at);
 	if (row->entity)
 		names_of_term(r->arena, &names, row->entity, x->filter);
 	for (size_t i = 0; i < names.count; i++)
-		witness_reads(w, names.list[i], value_get(row->full, names.list[i]));
+		witness_reads(w, names.list[i], row_get(row, names.list[i]));
 }
 
 struct witness *witness_row(struct run *r, const struct access *access, const struct row *row)

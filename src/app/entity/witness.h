@@ -15,16 +15,15 @@
 #include "app/entity/entity.h"
 
 struct access;
-struct row;
 
 struct witness {
 	struct witness *next;
-	const struct entity *entity; /* that was asked for; NULL: a row of no entity */
+	const struct entity *entity; /* it was looked for as; NULL: a row of no entity */
 	struct value key;
 	struct value stored; /* what is at the key; absent: nothing */
 	bool there;          /* an item of the entity, not expired */
 	bool torn;           /* it was read twice, and had changed in between */
-	struct fields seen;  /* what was read of it; an absent value: the item has no such attribute */
+	struct row seen;     /* what was read of it; an absent value: the item has no such attribute */
 };
 
 /* zero is empty */
@@ -32,11 +31,11 @@ struct witnesses {
 	struct witness *first, **last;
 };
 
-/* Notes that the item was looked for. NULL: nobody takes notes, or no key follows from the identity. */
+/* Notes that the item was looked for. NULL: no notes are taken, or no key follows from the identity. */
 struct witness *witness_item(struct run *r, const struct entity *e, const struct entity_look *look);
 /* Notes that a row was found by the pattern: what the pattern's conditions read of it is what has to stay. */
 struct witness *witness_row(struct run *r, const struct access *access, const struct row *row);
 /* An attribute was read. `w` NULL: nothing is noted. */
-void witness_reads(struct witness *w, struct slice name, struct value v);
+void witness_reads(struct witness *w, const struct name *n, struct value v);
 
 #endif

@@ -100,7 +100,7 @@ static void put_rows(struct oas *o, const struct access *c, const struct entity 
 
 static void put_values(struct oas *o, const struct access *c, const struct entity *e)
 {
-	const struct attribute *a = e ? entity_attribute(e, c->unite) : NULL;
+	const struct attribute *a = e ? slots_attribute(e->slots, c->unite_at) : NULL;
 	struct attribute element = { .type = a ? a->element : ATTR_MAP };
 
 	oas_begin_items(o);

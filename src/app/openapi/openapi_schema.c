@@ -154,7 +154,7 @@ void oas_action_input(struct oas *o, const struct entity *e, const struct action
 {
 	oas_put(o, "{'type':'object','properties':{");
 	for (size_t i = 0; i < action->input_count; i++) {
-		const struct attribute *a = entity_attribute(e, action->input[i]);
+		const struct attribute *a = slots_attribute(e->slots, action->input_at[i]);
 
 		if (a)
 			put_input_attribute(o, a, !a->required);
@@ -194,7 +194,7 @@ static void put_computed(struct oas *o, const struct entity *e, const struct key
 {
 	const struct template_part *part = &k->template->parts[0];
 	const struct attribute *a =
-		template_is_bare(k->template) && part->name_count == 1 ? entity_attribute(e, part->names[0]) : NULL;
+		template_is_bare(k->template) && part->name_count == 1 ? slots_attribute(e->slots, part->at) : NULL;
 
 	json_name_string(o->b, k->attribute);
 	json_open(o->b, '{');

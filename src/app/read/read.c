@@ -232,7 +232,7 @@ bool read_item(struct run *r, const struct entity *e, const struct value *args, 
 {
 	bool may = false;
 
-	if (!entity_fetch_item(r, e, args, n, true, out))
+	if (!entity_fetch(r, e, args, n, true, out))
 		return false;
 	if (out->entity && !entity_allows_item(r, ALLOW_READ, out, &may))
 		return false;

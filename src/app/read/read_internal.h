@@ -47,7 +47,8 @@ struct read_known {
 	/* of the table and the index, each once: key attributes that `where` fixes by =, and the others */
 	struct read_names fixed, open;
 	/* QUERY with `without`: attributes to leave out of the projection, and all attributes there are */
-	struct name_list left_out, projected;
+	const struct slice *left_out, *projected;
+	size_t left_out_count, projected_count;
 	/* QUERY of an index with a part of the attributes, by entity: whether rows have all that these rules read. NULL: they
 	 * have all attributes */
 	struct read_suffices {

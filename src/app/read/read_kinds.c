@@ -2,6 +2,7 @@
  *
  * In doubt one entity more: rows of an entity that is missing here would be counted without asking its rule.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "app/entity/entity_key.h"
 #include "app/read/read_where.h"
 #include "app/run/state.h"
 
@@ -125,14 +126,11 @@ static bool rules_meet(const struct where_rule *w, const struct key_rule *rules,
 static bool can_be_in(const struct design *d, const struct access *a, const struct key_rule *rules, size_t n,
 		      const struct entity *e)
 {
-	const struct key_schema *k = a->key;
-
 	for (size_t i = 0; i < a->where_count; i++)
 		if (!rules_meet(&a->where[i], rules, n, e))
 			return false;
-	for (size_t i = 0; i < (size_t)k->hash_count + k->range_count; i++) {
-		struct slice name = i < k->hash_count ? k->hash[i].name : k->range[i - k->hash_count].name;
-		struct where_rule any = { .at = design_named(d, name), .optional = true };
+	for (size_t i = 0; i < a->key_count; i++) {
+		struct where_rule any = { .at = a->key_at[i], .optional = true };
 
 		if (!rules_meet(&any, rules, n, e))
 			return false;
@@ -243,14 +241,6 @@ static void add_key(const struct access *a, const struct name *name, struct read
 	to->list[to->count++] = name;
 }
 
-static void add_keys(const struct design *d, const struct access *a, const struct key_schema *k, struct read_known *out)
-{
-	for (size_t i = 0; i < k->hash_count; i++)
-		add_key(a, design_named(d, k->hash[i].name), out);
-	for (size_t i = 0; i < k->range_count; i++)
-		add_key(a, design_named(d, k->range[i].name), out);
-}
-
 /* ---- all together ---- */
 
 struct looks {
@@ -298,8 +288,10 @@ static struct read_known find_out(const struct design *d, const struct access *a
 	if (access->allow)
 		term_walk(access->allow, look_at_rows, &looks);
 	known.row_rule = looks.at_rows;
-	add_keys(d, access, access->key, &known);
-	add_keys(d, access, &d->key, &known);
+	for (size_t i = 0; i < access->key_count; i++)
+		add_key(access, access->key_at[i], &known);
+	for (size_t i = 0; i < key_count(d); i++)
+		add_key(access, d->key_at[i], &known);
 	query_projection(d, access, a, &known);
 	return known;
 }

@@ -45,11 +45,8 @@ static bool is_key_value(const struct key_attr *k, struct value v)
 
 bool live_stands_in(const struct key_schema *k, struct value image)
 {
-	for (size_t i = 0; i < k->hash_count; i++)
-		if (!is_key_value(&k->hash[i], value_get(image, k->hash[i].name)))
-			return false;
-	for (size_t i = 0; i < k->range_count; i++)
-		if (!is_key_value(&k->range[i], value_get(image, k->range[i].name)))
+	for (size_t i = 0; i < key_attr_count(k); i++)
+		if (!is_key_value(key_attr_at(k, i), value_get(image, key_attr_at(k, i)->name)))
 			return false;
 	return true;
 }
@@ -103,12 +100,11 @@ static bool name_of_image(struct arena *a, struct slice index, const struct key_
 
 static bool name_of_plan(const struct pattern *p, const struct query_plan *plan, struct slice *out)
 {
-	const struct key_schema *k = p->access->key;
 	struct buf b;
 
 	begin_name(&b, p->g->r->arena, p->access->index);
-	for (size_t i = 0; i < k->hash_count; i++) {
-		const struct dyn_condition *c = query_condition(plan, design_named(p->g->r->design, k->hash[i].name));
+	for (size_t i = 0; i < p->access->key->hash_count; i++) {
+		const struct dyn_condition *c = query_condition(plan, p->access->key_at[i]);
 
 		if (!c || c->op != WHERE_EQ || !value_present(c->value))
 			return false;

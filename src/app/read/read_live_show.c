@@ -1,5 +1,6 @@
 /* From a change of the table to what a list shows of it.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "app/entity/entity_key.h"
 #include "app/entity/output.h"
 #include "app/read/read_live_internal.h"
 
@@ -47,11 +48,8 @@ static bool is_asked_for(struct pattern *p, struct value image, bool *out)
 
 static bool has_key(const struct design *d, struct value image, struct value key)
 {
-	for (size_t i = 0; i < d->key.hash_count; i++)
-		if (!value_equal(value_get(image, d->key.hash[i].name), value_get(key, d->key.hash[i].name)))
-			return false;
-	for (size_t i = 0; i < d->key.range_count; i++)
-		if (!value_equal(value_get(image, d->key.range[i].name), value_get(key, d->key.range[i].name)))
+	for (size_t i = 0; i < key_count(d); i++)
+		if (!value_equal(key_part(image, d->key_at[i]), key_part(key, d->key_at[i])))
 			return false;
 	return true;
 }
@@ -142,7 +140,7 @@ static bool show(const struct showing *x, struct pattern *p, struct found *row, 
 		full = value_map_with(r->arena, full, p->access->without[i], VALUE_ABSENT);
 	buf_init(&b, r->arena);
 	item = row->shown.entity ? row_lay(r->arena, row->shown.entity, full) : row_of(full);
-	if (!output_row(r, &item, x->tag, x->list->access->without, x->list->access->without_count, &b))
+	if (!output_row(r, &item, x->tag, x->list->access->without_at, x->list->access->without_count, &b))
 		return false;
 	out->shown = true;
 	out->data = buf_slice(&b);

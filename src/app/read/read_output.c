@@ -23,7 +23,7 @@ static bool put_rows(struct run *r, const struct access *access, const struct re
 static bool put_row(struct run *r, const struct access *access, const struct read_result *x, const struct row *row,
 		    struct buf *b)
 {
-	if (!output_row(r, row, x->mixed, access->without, access->without_count, b))
+	if (!output_row(r, row, x->mixed, access->without_at, access->without_count, b))
 		return false;
 	if (!x->tree)
 		return true;

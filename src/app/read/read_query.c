@@ -106,10 +106,10 @@ static bool query_more(struct flow *s, size_t want)
 		request = query_request(q->p, &q->plan);
 		request.limit = rows_to_ask(q, q->rest ? q->rest : want);
 		request.start = q->start;
-		request.without = q->p->known->left_out.list;
-		request.without_count = q->p->known->left_out.count;
-		request.all = q->p->known->projected.list;
-		request.all_count = q->p->known->projected.count;
+		request.without = q->p->known->left_out;
+		request.without_count = q->p->known->left_out_count;
+		request.all = q->p->known->projected;
+		request.all_count = q->p->known->projected_count;
 		if (!dyn_query(q->p->g->r, &request, &page))
 			return false;
 		s->g->left -= value_present(page.last) ? request.limit : (int64_t)page.count + 1;

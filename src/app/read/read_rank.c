@@ -116,7 +116,7 @@ static struct slice name_of(struct run *r, const struct row *row)
 	struct value v = VALUE_ABSENT;
 
 	if (row->entity && row->entity->param_count)
-		v = entity_identity(r, row->entity, row->full)[row->entity->param_count - 1];
+		v = entity_identity(r, row)[row->entity->param_count - 1];
 	return slice_make(v.p, v.n);
 }
 

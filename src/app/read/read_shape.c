@@ -54,7 +54,7 @@ static bool may_unite(struct run *r, const struct row *row, const struct name *n
 	if (!e || !a)
 		return true;
 	*may = !a->hidden;
-	return !*may || !a->private_ || entity_allows(r, e, ALLOW_UPDATE, row->full, row->full, may);
+	return !*may || !a->private_ || entity_allows_row(r, e, ALLOW_UPDATE, row, row, may);
 }
 
 bool shape_unite(struct pattern *p, struct read_result *out)

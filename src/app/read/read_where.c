@@ -1,5 +1,6 @@
 /* From `where` and `filter` to a Query.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "app/entity/entity_key.h"
 #include "app/read/read_where.h"
 
 #define LAST_CHARACTER "\xf4\x8f\xbf\xbf" /* sorts after any text in a key */
@@ -267,14 +268,14 @@ bool query_key(struct pattern *p, struct value *key)
 static void add_rules(struct arena *a, struct name_list *all, const struct key_rule *rules, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
-		names_add(a, all, rules[i].attribute);
+		names_add(a, all, rules[i].at);
 }
 
 static void add_entity(struct arena *a, struct name_list *all, const struct entity *e)
 {
 	for (size_t i = 0; i < e->attribute_count; i++)
 		if (!e->attributes[i].from_key)
-			names_add(a, all, e->attributes[i].name);
+			names_add(a, all, e->attributes[i].at);
 	add_rules(a, all, e->keys, e->key_count);
 }
 
@@ -285,14 +286,23 @@ static void add_companions(struct arena *a, struct name_list *all, const struct 
 			add_rules(a, all, d->entities[i].companions[k].rules, d->entities[i].companions[k].rule_count);
 }
 
+static const struct slice *texts_of(struct arena *a, const struct name_list *l)
+{
+	struct slice *texts = arena_array(a, struct slice, l->count);
+
+	for (size_t i = 0; i < l->count; i++)
+		texts[i] = l->list[i]->text;
+	return texts;
+}
+
 static void find_projection(const struct design *d, const struct access *access, struct arena *a, struct read_known *out)
 {
-	struct name_list needed = { 0 };
+	struct name_list needed = { 0 }, projected = { 0 }, left_out = { 0 };
 
 	for (size_t i = 0; i < out->possible.count; i++) {
 		const struct entity *e = out->possible.list[i];
 
-		add_entity(a, &out->projected, e);
+		add_entity(a, &projected, e);
 		names_of_term(a, &needed, e, e->allow[ALLOW_READ]);
 		names_of_term(a, &needed, e, e->allow[ALLOW_LIST]);
 		names_of_term(a, &needed, e, e->allow[ALLOW_UPDATE]); /* shows private attributes */
@@ -300,12 +310,16 @@ static void find_projection(const struct design *d, const struct access *access,
 		names_of_term(a, &needed, e, access->allow);
 	}
 	if (out->possible.others)
-		add_companions(a, &out->projected, d);
+		add_companions(a, &projected, d);
 	if (d->ttl.n)
-		names_add(a, &out->projected, d->ttl);
+		names_add(a, &projected, d->ttl_at);
 	for (size_t i = 0; i < access->without_count; i++)
-		if (!slice_among(needed.list, needed.count, access->without[i]))
-			names_add(a, &out->left_out, access->without[i]);
+		if (!names_have(&needed, access->without_at[i]))
+			names_add(a, &left_out, access->without_at[i]);
+	out->projected = texts_of(a, &projected);
+	out->projected_count = projected.count;
+	out->left_out = texts_of(a, &left_out);
+	out->left_out_count = left_out.count;
 }
 
 /* Whether a row of the index has all that the rule reads. */
@@ -317,10 +331,10 @@ static bool suffices(const struct design *d, const struct access *access, const 
 	if (rule)
 		names_of_term(a, &names, e, rule);
 	for (size_t i = 0; i < names.count; i++) {
-		const struct attribute *attribute = entity_attribute(e, names.list[i]);
+		const struct attribute *attribute = slots_attribute(e->slots, names.list[i]);
 
-		if (!slice_among(e->params, e->param_count, names.list[i]) && !(attribute && attribute->from_key) &&
-		    !query_projects(d, access, names.list[i]))
+		if (!entity_is_param(e, names.list[i]) && !(attribute && attribute->from_key) &&
+		    !query_projects(d, access, names.list[i]->text))
 			return false;
 	}
 	return true;

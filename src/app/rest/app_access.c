@@ -271,7 +271,7 @@ static bool act(struct app_exchange *x, struct run *b, const struct row *row, co
 
 	if (!action)
 		return true;
-	of = (struct identity){ row->entity, entity_identity(b, row->entity, row->full), row->entity->param_count };
+	of = (struct identity){ row->entity, entity_identity(b, row), row->entity->param_count };
 	ok = write_action(b, &of, action, given, &none, &made);
 	*done += ok;
 	if (!ok && !is_skipped(b->problem.type))

@@ -55,7 +55,8 @@ static bool show_if_readable(struct app_exchange *x, int status, int otherwise, 
 
 static bool show_created(struct app_exchange *x, const struct write_result *made)
 {
-	struct slice path = entity_path(&x->run, x->match.route->entity, made->full);
+	struct row item = row_lay(x->run.arena, x->match.route->entity, made->full);
+	struct slice path = entity_path(&x->run, &item);
 
 	if (!show_if_readable(x, 201, 201, made))
 		return false;
@@ -225,14 +226,6 @@ static const struct json *without_kept(struct app_exchange *x)
 	return body;
 }
 
-static bool is_in_path(const struct entity *e, const struct attribute *a)
-{
-	for (size_t i = 0; i < e->param_count; i++)
-		if (e->param_at[i] == a->at)
-			return true;
-	return false;
-}
-
 /* Omitted attributes revert to their default, or are removed. */
 static void drop_the_rest(struct app_exchange *x, struct row *changes)
 {
@@ -242,7 +235,7 @@ static void drop_the_rest(struct app_exchange *x, struct row *changes)
 		const struct attribute *a = &e->attributes[i];
 
 		if (!row_has(changes, a->at) && !input_is_kept(a) && !a->fixed && !a->id && !a->from_key &&
-		    !is_in_path(e, a))
+		    !names_among(e->param_at, e->param_count, a->at))
 			row_set(changes, a->at, VALUE_ABSENT);
 	}
 }

@@ -45,7 +45,7 @@ static void find_in_reference(struct search *x, const struct reference *get)
 
 	for (size_t i = 0; e && i < get->arg_count && i < e->param_count && !x->known; i++)
 		if (get->args[i]->kind == TERM_PATH && get->args[i]->name_count == 1 && get->args[i]->at == x->param)
-			found(x, entity_attribute(e, e->params[i]));
+			found(x, slots_attribute(e->slots, e->param_at[i]));
 }
 
 static void find_in_parts(struct search *x, const struct access *c, int depth)

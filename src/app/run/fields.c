@@ -1,5 +1,4 @@
-/* Names and values of a request. There are a few of them: a linear search is the fastest there is.
- * SPDX-License-Identifier: Apache-2.0 */
+/* Names and values of a request. There are few, so a linear search is fastest. SPDX-License-Identifier: Apache-2.0 */
 #include "app/run/fields.h"
 
 #define FIRST_CAPACITY 16

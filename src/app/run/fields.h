@@ -1,7 +1,8 @@
-/* What a request to the table says of attributes: names and values in a growing array. Lives in its arena. Items are rows (row.h).
+/* The attributes in a request to the table: names and values in a growing array. Lives in its arena. (Items are rows:
+ * row.h.)
  *
- * An entry whose value is absent says "to be removed", or "it must not be there"; fields_get() gives absent for it, as it
- * does for a name that is not there; fields_has() tells them apart.
+ * An entry with an absent value means "remove", or "must not exist". fields_get() returns absent for it, and for a
+ * missing name; fields_has() tells them apart.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef THORPE_APP_RUN_FIELDS_H
 #define THORPE_APP_RUN_FIELDS_H
@@ -17,7 +18,7 @@ struct fields {
 void fields_init(struct fields *f, struct arena *a);
 struct value fields_get(const struct fields *f, struct slice name);
 bool fields_has(const struct fields *f, struct slice name);
-void fields_set(struct fields *f, struct slice name, struct value v); /* v absent: an entry that says so */
+void fields_set(struct fields *f, struct slice name, struct value v); /* v absent: an entry without value */
 void fields_drop(struct fields *f, struct slice name);                /* no entry at all */
 
 #endif

@@ -1,4 +1,4 @@
-/* Counting what was not done.
+/* Counts skipped effects.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "app/run/passed_over.h"
 #include <stdarg.h>
@@ -19,7 +19,7 @@ const char *passed_over_word(enum passed_over_reason reason)
 	return reasons[reason].word;
 }
 
-/* Takes away the last character of a text that was cut: it may be half of one. */
+/* Drops the last character of a truncated text: it may be incomplete. */
 static void drop_last_character(char *text, size_t n)
 {
 	while (n && (text[n - 1] & 0xc0) == 0x80)

@@ -1,7 +1,7 @@
-/* What a processor or the keeper was asked to do and did not do, by reason. docs/processors.md has the table for operators.
+/* Effects that a processor or the keeper skipped, by reason. docs/processors.md has the table for operators.
  *
- * A run that counts points to one (run->passed_over); what runs inside it (branches) counts there, too. A run of a request
- * has none, and nothing is counted.
+ * A run that counts points to one (run->passed_over), as do its branches. A request's run has none and counts
+ * nothing.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef THORPE_APP_RUN_PASSED_OVER_H
 #define THORPE_APP_RUN_PASSED_OVER_H
@@ -9,16 +9,16 @@
 #include "app/run/run.h"
 
 /*        name          as in GET /processors   told: also in the log and as the last one */
-#define PASSED_OVER_MAP(X)                                                                          \
-	X(WHEN, "when", false)              /* `when` does not hold for the change */               \
-	X(THERE, "there", false)            /* a put of what is there already, as it is */          \
-	X(HOLDS, "holds", false)            /* a removal of what still `lives while` */             \
-	X(NOTHING, "nothing", false)        /* a deletion of nothing; a count of zero */            \
-	X(GONE, "gone", true)               /* the item to be updated or counted on is not there */ \
-	X(REQUIREMENT, "requirement", true) /* what a put requires or counts on is not so */        \
-	X(INCOMPLETE, "incomplete", true)   /* a put lacks part of its key or what is required */   \
-	X(UNFIT, "unfit", true)             /* an item in the table does not fit the design */      \
-	X(REFUSED, "refused", true)         /* the keeper: what follows breaks a rule of the design */
+#define PASSED_OVER_MAP(X)                                                                              \
+	X(WHEN, "when", false)              /* `when` does not hold for the change */                   \
+	X(THERE, "there", false)            /* a put of an identical item */                            \
+	X(HOLDS, "holds", false)            /* a removal while `lives while` still holds */             \
+	X(NOTHING, "nothing", false)        /* a deletion of a missing item; a count of zero */         \
+	X(GONE, "gone", true)               /* the item to update or count on does not exist */         \
+	X(REQUIREMENT, "requirement", true) /* a put whose requirement or count target fails */         \
+	X(INCOMPLETE, "incomplete", true)   /* a put without part of its key or a required attribute */ \
+	X(UNFIT, "unfit", true)             /* an item in the table does not fit the design */          \
+	X(REFUSED, "refused", true)         /* the keeper: the effect breaks a rule of the design */
 enum passed_over_reason {
 #define X(name, word, told) PASSED_OVER_##name,
 	PASSED_OVER_MAP(X)
@@ -33,7 +33,7 @@ struct passed_over {
 	char last[PASSED_OVER_TEXT]; /* the last one reported, as a sentence cut between characters; empty: none */
 };
 
-/* Counts one, and keeps the sentence where the reason is told. Nothing without run->passed_over. */
+/* Counts one, and keeps the sentence if the reason is reported. Does nothing without run->passed_over. */
 void run_pass_over(struct run *r, enum passed_over_reason reason, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 

@@ -1,11 +1,10 @@
-/* Problems: their names, and how a request comes to have one.
- * SPDX-License-Identifier: Apache-2.0 */
+/* Problems: their names, and setting them. SPDX-License-Identifier: Apache-2.0 */
 #include "app/run/run.h"
 
 #include "app/run/state.h"
 #include "base/log.h"
 
-/* How long a client should wait before it tries again what was busy. */
+/* How long a client should wait before it retries after BUSY. */
 #define BUSY_SECONDS 1
 
 /* clang-format off */
@@ -79,7 +78,7 @@ bool run_error(struct run *r, const struct error *e)
 {
 	if (e->code == ERR_VALIDATION)
 		return run_fail(r, PROBLEM_INVALID, "%.*s", SLICE_ARG(e->message));
-	/* A term that fetched another item: what went wrong there says more. */
+	/* If a term fetched another item, the problem of that fetch says more. */
 	if (r->problem.type != PROBLEM_NONE)
 		return false;
 	log_error("%.*s: %s: %.*s", SLICE_ARG(r->design->name), err_wire_name(e->code), SLICE_ARG(e->message));
@@ -111,7 +110,7 @@ static bool is_one_of(struct slice name, const char *const *names)
 	return false;
 }
 
-/* An item, a transaction: DynamoDB calls that a validation error like any other. */
+/* DynamoDB reports a too large item or transaction as a plain ValidationException. */
 static bool says_too_large(struct slice message)
 {
 	static const char *const texts[] = { "Item size has exceeded", "Item size to update has exceeded",
@@ -123,7 +122,7 @@ static bool says_too_large(struct slice message)
 	return false;
 }
 
-/* An answer will not come, or not in time. A database in this process always knows what it did. */
+/* Whether the reply is lost or late. A database in this process always knows its outcome. */
 static bool is_out_of_reach(const struct run *r, const struct backend_reply *reply)
 {
 	return reply->status >= 500 && run_is_remote(r);
@@ -171,7 +170,7 @@ bool run_backend_error(struct run *r, const struct backend_reply *reply)
 	if (is_one_of(reply->error, large) || (invalid && says_too_large(reply->message)))
 		return run_fail(r, PROBLEM_TOO_LARGE, "%s", "an item can hold at most 400 KB");
 	if (invalid) {
-		/* Its words may name what is hidden. */
+		/* The message may name hidden attributes, so it is only logged. */
 		log_warn("%.*s: the database does not take this: %.*s", SLICE_ARG(r->design->name),
 			 SLICE_ARG(reply->message));
 		return run_fail(r, PROBLEM_INVALID, "%s",
@@ -222,7 +221,7 @@ struct run *branch_new(struct run *r)
 	b->run.witnesses = NULL;
 	b->run.problem = (struct problem){ 0 };
 	b->run.depth++;
-	/* What is traced has to stay as long as the request. */
+	/* Traced requests must live as long as the request. */
 	if (r->trace)
 		return &b->run;
 	arena_init(&b->arena);

@@ -1,8 +1,8 @@
-/* One request to a design's application, from its caller to its problem.
+/* One request to a design's application: its caller, time, memory, trace and problem.
  *
- * Everything in app/ takes the run first. A function that can fail returns false and has filled run->problem; the
- * request then ends with it. Memory is the run's arena's and lives as long; running out leaves by longjmp (arena.h).
- * A run belongs to one thread.
+ * Every function of app/ takes the run first. A function that fails returns false after setting run->problem, with
+ * which the request ends. Memory comes from the run's arena; running out leaves by longjmp (arena.h). A run belongs
+ * to one thread.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef THORPE_APP_RUN_RUN_H
 #define THORPE_APP_RUN_RUN_H
@@ -15,31 +15,31 @@
 struct app; /* state.h */
 struct permission_source;
 
-#define CALLER_SECRET_BYTES 32 /* of a server: keys of tokens, cursors and stamps are derived from it */
+#define CALLER_SECRET_BYTES 32 /* the server's secret; keys of tokens, cursors and stamps derive from it */
 
-/* What the token of a login hangs on (caller_session.c). */
+/* What a login's token depends on (caller_session.c). */
 struct caller_session {
-	struct slice account; /* which: the entity's name, ':', the identity if it is not the subject; empty: no login's token */
-	struct slice stamp;   /* of the account when it logged in, as the token has it */
-	struct value keys[2]; /* the account's, and that of its credentials; absent: in the account itself */
-	uint64_t versions[2]; /* of both when they were last read (backend.h); 0: to be read again each time */
+	struct slice account; /* the entity's name, ':', the identity if it is not the subject; empty: not a login's token */
+	struct slice stamp;   /* the account's at login, from the token */
+	struct value keys[2]; /* of the account and of its credentials; absent: credentials in the account itself */
+	uint64_t versions[2]; /* of both when last read (backend.h); 0: read again each time */
 };
 
 struct caller {
-	struct slice subject;      /* empty: nobody is logged in */
-	const struct slice *roles; /* as the account has them now; of other tokens than a login's as in the token */
+	struct slice subject;      /* empty: anonymous */
+	const struct slice *roles; /* the account's current ones; for tokens not from a login, the token's */
 	size_t role_count;
-	bool operator_;     /* may everything, also what no rule allows */
-	int64_t expires_ms; /* when the token is taken no more; 0: never */
+	bool operator_;     /* may do everything, whatever the rules say */
+	int64_t expires_ms; /* end of the token's validity; 0: none */
 	struct caller_session session;
-	/* Answered when first asked (caller.h) */
+	/* Computed on first use (caller.h) */
 	bool permissions_known;
 	const struct slice *permissions;
-	const struct permission_source *permission_sources; /* of each: where it comes from (caller_permissions.c) */
+	const struct permission_source *permission_sources; /* of each permission: its source (caller_permissions.c) */
 	size_t permission_count;
 };
 
-/* What went wrong, as RFC 9457 has it. The types: docs/rest-api.md. */
+/* The types of problems (RFC 9457); see docs/rest-api.md. */
 #define PROBLEM_MAP(X)                                                   \
 	X(MALFORMED, 400, "malformed", "The request cannot be read")     \
 	X(UNAUTHENTICATED, 401, "unauthenticated", "Log in first")       \
@@ -71,15 +71,15 @@ struct problem_part {
 struct problem {
 	enum problem_type type;
 	struct slice detail;        /* a sentence for people */
-	struct slice attribute;     /* TAKEN: whose value; else empty */
+	struct slice attribute;     /* TAKEN: the attribute; else empty */
 	struct problem_part *parts; /* INVALID */
 	size_t part_count, part_capacity;
 	int retry_after; /* TOO_MANY, BUSY: seconds; 0: not said */
-	/* BUSY: what became of the write */
+	/* BUSY: the outcome of the write */
 	enum problem_outcome {
 		OUTCOME_NOT_DONE, /* nothing was written */
-		OUTCOME_UNKNOWN,  /* the database did not say whether it was */
-		OUTCOME_DONE,     /* it was; only the answer is missing */
+		OUTCOME_UNKNOWN,  /* the database did not report the outcome */
+		OUTCOME_DONE,     /* written; only the reply is missing */
 	} outcome;
 };
 
@@ -94,8 +94,8 @@ struct trace_call {
 	struct slice request; /* the document sent */
 	int status;
 	struct slice error;             /* empty: none */
-	double read_units, write_units; /* consumed, as the reply says; 0 when it does not */
-	size_t items;                   /* that came back */
+	double read_units, write_units; /* consumed, from the reply; 0: not reported */
+	size_t items;                   /* in the reply */
 	int64_t us;
 };
 struct trace {
@@ -115,23 +115,23 @@ struct run {
 	struct caller caller;
 	int64_t now_ms; /* one time for the whole request */
 	struct problem problem;
-	struct trace *trace;         /* NULL: nobody asks */
-	struct memo *memo;           /* other items that rules have looked at: entity.h */
-	struct witnesses *witnesses; /* what a write looks at while it is decided: witness.h; NULL: nobody takes notes */
-	const struct dyn_write *riders; /* to go along with the next write: dyn.h; NULL: none */
+	struct trace *trace;            /* NULL: not traced */
+	struct memo *memo;              /* other items that rules have read: entity.h */
+	struct witnesses *witnesses;    /* items a write reads while it decides: witness.h; NULL: not recorded */
+	const struct dyn_write *riders; /* to include in the next write: dyn.h; NULL: none */
 	size_t rider_count;
 	bool rider_lost;
-	bool is_unsure; /* the last dyn_write() was not DYN_DONE, and may have been done nevertheless */
-	struct passed_over *passed_over; /* counts what is not done, and why: passed_over.h; NULL: nobody counts */
-	uint8_t second[NUMBER_ENCODED_MAX]; /* now_ms in seconds as items have numbers, when entity_expires() first asked */
+	bool is_unsure;                  /* the last dyn_write() did not return DYN_DONE but may have been executed */
+	struct passed_over *passed_over; /* counts skipped effects: passed_over.h; NULL: not counted */
+	uint8_t second[NUMBER_ENCODED_MAX]; /* now_ms in seconds, encoded as in items, when entity_expires() first needed it */
 	size_t second_size;
-	int64_t second_of;  /* the second that it is */
-	int depth;          /* of rules that ask for rules (visible E): bounded */
-	bool no_hashing;    /* app_request.no_hashing; run_may_hash() looks at it */
-	bool wants_hashing; /* it said no */
+	int64_t second_of;  /* that second */
+	int depth;          /* of nested rules (visible E): bounded */
+	bool no_hashing;    /* from app_request.no_hashing; run_may_hash() checks it */
+	bool wants_hashing; /* run_may_hash() returned false */
 };
 
-/* Whether this run decides nothing: backend.h, explores. */
+/* Whether this run only explores: backend.h, explores. */
 static inline bool run_explores(const struct run *r)
 {
 	return r->backend && r->backend->explores;
@@ -139,30 +139,31 @@ static inline bool run_explores(const struct run *r)
 
 /* Sets the problem and returns false. */
 bool run_fail(struct run *r, enum problem_type t, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
-/* Adds a part to an INVALID problem (making it one, whose detail is this part's) and returns false, so that several can
- * be told at once. */
+/* Adds a part to an INVALID problem (or creates it, with this part's detail) and returns false, so that several can
+ * be reported at once. */
 bool run_invalid(struct run *r, struct slice attribute, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
-/* From an error of terms, templates and values: VALIDATION is INVALID, the rest INTERNAL, unless a problem is set
- * already: a term's fetch has then said what it is. False. */
+/* From an error of terms, templates and values: VALIDATION becomes INVALID, others INTERNAL. Keeps a problem already
+ * set by a term's fetch. Returns false. */
 bool run_error(struct run *r, const struct error *e);
-/* Before a password is hashed, and before anything is written. False: not on this thread; BUSY. */
+/* Call before hashing a password and before any write. False: not on this thread; BUSY. */
 bool run_may_hash(struct run *r) MUST_CHECK;
-/* BUSY, with the time to wait: the database was asked often enough. False. */
+/* Sets BUSY with the time to wait, after enough attempts. Returns false. */
 bool run_busy(struct run *r);
-/* From a failed database call that the caller has no better word for: throttling, conflicts and a database elsewhere that does not
- * answer are BUSY (OUTCOME_UNKNOWN after a write that may have been done), what is too large TOO_LARGE, ValidationException
- * INVALID, the rest INTERNAL. What the database says is logged and does not leave. False. */
+/* From a failed database call for which the caller has no better problem: throttling, conflicts and a remote database
+ * that does not answer become BUSY (OUTCOME_UNKNOWN after a write that may have been done), too large items
+ * TOO_LARGE, ValidationException INVALID, others INTERNAL. Logs the database's message; clients do not see it.
+ * Returns false. */
 bool run_backend_error(struct run *r, const struct backend_reply *reply);
 bool run_reply_error(struct run *r, const struct reply *reply);
-/* A value as a sentence has it; empty: neither a text, a number nor a boolean. */
+/* A value as text for a sentence; empty: neither a text, a number nor a boolean. */
 struct slice run_text(struct run *r, struct value v);
 
 /* ---- runs inside a run ---- */
-/* The same request with its own memory, to be cleared from item to item, and its own problem. */
+/* The same request with its own memory, to be cleared between items, and its own problem. */
 struct run *branch_new(struct run *r);
 void branch_clear(struct run *branch, const struct run *r);
 
-/* Whether the caller has the role. "user": everyone who is logged in has it; operators have all. */
+/* Whether the caller has the role. Every logged-in caller has "user"; operators have all roles. */
 bool run_has_role(const struct run *r, struct slice role);
 
 #endif

@@ -1,5 +1,5 @@
-/* A running design: what all its requests share (app.h makes it). Everything that is not marked is made before the first
- * request and read only.
+/* A running design: the state shared by all its requests (app.h creates it). Everything not marked otherwise is set
+ * before the first request and then read-only.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef THORPE_APP_RUN_STATE_H
 #define THORPE_APP_RUN_STATE_H
@@ -21,25 +21,25 @@ struct app {
 	uint8_t cursor_key[64];        /* derived from the secret and the design's name */
 	struct callers_state *callers; /* auth/caller.h; shared, has its own lock */
 	struct gather *gather;         /* write/write_gather.c: counts that wait; shared, has its own lock */
-	struct idempotency *idempotency; /* rest/idempotency.c: answers of the last ten minutes; shared, has its own lock */
-	struct guesses *guesses; /* db/guess.h; shared, has its own lock. NULL: the database is near, no rehearsals */
-	struct lag *lag; /* db/lag.h; shared, has its own lock. NULL: the database is near, or no index decides anything */
+	struct idempotency *idempotency; /* rest/idempotency.c: replies of the last ten minutes; shared, has its own lock */
+	struct guesses *guesses; /* db/guess.h; shared, has its own lock. NULL: the database is local, no rehearsals */
+	struct lag *lag; /* db/lag.h; shared, has its own lock. NULL: the database is local, or no decision uses an index */
 	const struct route_table *routes; /* rest/routes.h */
 	struct slice index;               /* rest/app_index.c: the reply of GET /api/<design> */
 	size_t body_bytes;                /* rest/app_body.c */
 	const struct read_known *reads;   /* read/read.h: by access pattern */
-	_Atomic bool keeper_runs;         /* writes leave their consequences to the keeper */
-	_Atomic bool deletions_settled;   /* no marker is known to wait (write/deleting.h) */
+	_Atomic bool keeper_runs;         /* writes leave their effects to the keeper */
+	_Atomic bool deletions_settled;   /* no marker is known to be pending (write/deleting.h) */
 	_Atomic bool moved;               /* writes are refused (db/moved.h) */
-	int64_t sweep_ms;                 /* when markers are looked for again; the ticking thread's */
-	int64_t looked_ms;                /* when the marker of a move was last looked for; the ticking thread's */
-	/* Answers addresses below /processors; NULL: there are none. Set while no request is running. */
+	int64_t sweep_ms;                 /* time of the next search for markers; the ticking thread's */
+	int64_t looked_ms;                /* time of the last search for the marker of a move; the ticking thread's */
+	/* Answers requests below /processors; NULL: none. Set while no request is running. */
 	void (*operators)(void *ctx, struct backend *b, struct arena *a, const struct app_request *q,
 			  struct app_reply *reply);
 	void *operators_ctx;
 };
 
-/* Whether the table is at an address, where a call is a round trip and other servers may share the table. */
+/* Whether the table is remote: a call is a round trip, and other servers may share the table. */
 static inline bool run_is_remote(const struct run *r)
 {
 	return r->app && r->app->database && r->app->database->is_remote;

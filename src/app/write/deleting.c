@@ -1,16 +1,16 @@
-/* Markers: their keys, what they hold.
+/* Markers: their keys and contents.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "app/write/deleting_internal.h"
 
 #include <openssl/evp.h>
-#include "app/db/late.h"
+#include "app/run/state.h"
 #include "base/clock.h"
 #include "base/timestamp.h"
 #include "base/ulid.h"
 
 #define LAYOUT   1
 #define PREFIX   "DELETING#"
-#define KEY_MOST 512 /* bytes of values that are told as they are; DynamoDB takes 1024 */
+#define KEY_MOST 512 /* bytes of values stored as they are; DynamoDB allows 1024 */
 
 /* ---- values ---- */
 
@@ -103,7 +103,7 @@ void markers_of(struct run *r, const struct entity *e, struct value full, struct
 
 	*n = 0;
 	for (size_t i = 0; i < e->delete_.then_count; i++) {
-		const struct access *x = design_access(r->design, e->delete_.then_remove[i]);
+		const struct access *x = e->delete_.then_access[i];
 		struct value values = x ? marker_values(r, x, full) : VALUE_ABSENT;
 		size_t k = 0;
 
@@ -135,8 +135,7 @@ bool marker_make(struct run *r, struct marker *m, struct value *item)
 	char ulid[ULID_LENGTH], time[TIME_TEXT_MAX];
 	size_t n = 4;
 
-	m->at_ms = late_is_possible(r) ? clock_now_ms(r->app->clock)
-				       : r->now_ms; /* the request may have been tried for a while */
+	m->at_ms = r->now_ms;
 	if (!ulid_new(m->at_ms, ulid))
 		return run_fail(r, PROBLEM_INTERNAL, "there is no randomness for an id");
 	m->id = arena_copy(r->arena, slice_make(ulid, ULID_LENGTH));
@@ -167,7 +166,7 @@ bool marker_read(struct run *r, struct value item, struct marker *m, bool *known
 	m->key = beside_key(r, pk, text(item, "SK"));
 	m->entity = design_entity(r->design, slice_make(pk.p + prefix.n, pk.n - prefix.n));
 	m->gone = value_get(item, SLICE("item"));
-	if (!ulid_ms(m->id.p, m->id.n, &m->at_ms)) /* `at` is to the second */
+	if (!ulid_ms(m->id.p, m->id.n, &m->at_ms)) /* `at` has only seconds */
 		(void)!time_parse(text(item, "at"), &m->at_ms);
 	*known = m->entity != NULL;
 	return true;

@@ -1,15 +1,15 @@
-/* Deletions that take time: an item with `then remove` is gone at once, what hangs on it follows. A marker in the table beside
- * the design's (app/db/beside.h) says that it has not followed yet.
+/* Cascades: deleting an item with `then remove` deletes it at once and its dependents later. A marker in
+ * <table>.thorpe (app/db/beside.h) means that dependents may remain.
  *
  *   PK                   SK                                    holds
  *   DELETING#<Entity>    <name>=<value>, joined by '&'         layout (1), id, at, values (a map), item (its key)
  *
- * `values` are the parameters of the `then remove` patterns, as the item had them: what the same children hang on, whatever the
- * item's own key is. Patterns with different parameters have a marker each. In the SK, names and values are in the order of the
- * names, strings with %XX for what is not plain, numbers in DynamoDB's digits after a ':'; when that is long, or a value is of
- * another type, it is '#' and the SHA-256 of the map's bytes. `id` is new for each deletion. `item` is missing after a soft
- * deletion, whose item stays. A server that does not know markers leaves them alone, and creates without asking; a later layout
- * that this one does not know stays, and keeps its items from being created.
+ * `values` are the item's values of the parameters of the `then remove` patterns: they determine the dependents,
+ * independent of the item's key. Patterns with different parameters have a marker each. In the SK, names and values
+ * are sorted by name, strings with %XX escapes, numbers in DynamoDB's digits after a ':'. If that is long, or a value
+ * has another type, the SK is '#' and the SHA-256 of the map's bytes. `id` is new for each deletion. `item` is
+ * missing after a soft deletion, whose item stays. A server too old to know markers ignores them when creating; a
+ * marker of a later layout stays and blocks creation.
  *
  * Invariants
  *   M1  A deletion, hard or soft, puts its markers in its own transaction.
@@ -18,18 +18,18 @@
  *       either, because it is not there.
  *   M3  A cascade removes nothing without the condition that its marker (by id) is still there. So someone who has read a row
  *       and then stood still for an hour cannot remove the row of a later item.
- *   M4  A marker goes when all its patterns return nothing, read after it was put (indexes that may be late: late_ms() after it was
- *       put, late.h), and when cascades whose rows count on an item of this entity, or hang below it, have no rows left either:
- *       their counts must not reach a later item.
+ *   M4  A marker goes when all its patterns return nothing, read after it was put (indexes that may be late: late_ms() after
+ *       this server has put it or met it, late.h), and when cascades whose rows count on an item of this entity, or hang below
+ *       it, have no rows left either: their counts must not reach a later item.
  *   M5  Whoever meets a marker may carry it out: the deletion itself, the keeper, a creation that is kept waiting, the server
  *       once a second (app_tick()). Rows that are gone stay gone, so a crash loses nothing of what has been done.
  *   M6  A row that refers (`requires`, `counts`) to another item of the same entity, which is there, is that one's and stays. So a deletion that the
  *       keeper looks at late takes nothing from an item that has the same values under another key.
  * From M1 to M4: what is seen under an item was created under it, and what was created under it is not removed with an earlier one.
  *
- * What no marker covers: a child that neither requires its parent nor counts on it may be created while the cascade runs, and
- * then goes or stays. An item that another program deletes, or whose time to live is up, has a marker only from when the keeper
- * sees it, under the condition that nobody has been created there since.
+ * Not covered: a child that neither requires its parent nor counts on it may be created during the cascade, and may
+ * or may not be removed. An item deleted by another program, or by its time to live, gets a marker only when the
+ * keeper sees the deletion, under the condition that no new item exists there.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef THORPE_APP_WRITE_DELETING_H
 #define THORPE_APP_WRITE_DELETING_H
@@ -37,33 +37,33 @@
 #include "app/write/write_plan.h"
 
 struct marker {
-	struct value key; /* {PK, SK}, beside the design's table */
+	struct value key; /* {PK, SK}, in <table>.thorpe */
 	const struct entity *entity;
 	struct value values; /* M */
-	struct value gone;   /* the item's key; absent: it stays (soft) */
+	struct value gone;   /* the deleted item's key; absent: the item stays (soft) */
 	struct slice id;
 	int64_t at_ms;
 };
 
-/* ---- parts of a plan; nothing for entities without `then remove` ---- */
-/* After plan_make(). A deletion gets its markers, and its children when they are few; whatever makes, moves or restores an item
- * gets the condition that there is no marker (unless the server has just made the id: then there can be none). */
+/* ---- parts of a plan; no-ops for entities without `then remove` ---- */
+/* After plan_make(). Adds markers to a deletion, and its children if they are few; adds the condition "no marker" to
+ * writes that create, move or restore an item (unless the server has just made its id: then there can be none). */
 bool plan_deleting(struct plan *p) MUST_CHECK;
-/* The action was refused: a marker is there which must not be (carries it out, as far as that may take here: PLAN_AGAIN, or
- * BUSY), or is not which must be (w->over). */
+/* Handles a refused action: a marker exists that must not (carries it out within the limits here: PLAN_AGAIN, or
+ * BUSY), or one is missing that must exist (w->over). */
 enum plan_end deleting_refused(struct plan *p, const struct plan_action *a, const struct dyn_refusal *f) MUST_CHECK;
-/* After the commit: takes the markers away when nothing is left, or carries them out when there is no keeper to do that. What
- * goes wrong is logged: it is done later. */
+/* After the commit: removes the markers if no rows are left, or carries them out if there is no keeper. Logs
+ * failures: the work is done later. */
 void deleting_follow(struct plan *p);
 
 /* ---- carrying out ---- */
 #define DELETING_ALL INT64_MAX
-/* The item is gone (or softly deleted, then `still` is what that has set) and may have no marker: puts one under that condition
- * if anything is left, and carries it out. Someone else is there by now: nothing. */
+/* For an item that is gone (or softly deleted; `still`: the values that set) and may have no marker: if rows are
+ * left, puts one under the condition that it is still gone, and carries it out. Does nothing if a new item exists. */
 bool deleting_finish(struct run *r, const struct entity *e, struct value gone, const struct fields *still) MUST_CHECK;
-/* Whether there is a marker for any of what hangs on it. */
+/* Whether there is a marker for any of its dependents. */
 bool deleting_is_marked(struct run *r, const struct entity *e, struct value gone, bool *out) MUST_CHECK;
-/* Carries out markers that have waited; for app_tick(). *next_ms: after how long the next one will have; INT64_MAX: none. */
+/* Carries out markers that are due; for app_tick(). *next_ms: the time until the next one is due; INT64_MAX: none. */
 bool deleting_sweep(struct run *r, int64_t *next_ms) MUST_CHECK;
 
 #endif

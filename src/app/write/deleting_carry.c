@@ -1,34 +1,36 @@
-/* Carrying out a cascade: row by row, in transactions of some, until nothing is left and the marker goes.
+/* Carries out a cascade: removes rows, some per transaction, until none is left; then removes the marker.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "app/run/state.h"
 #include "app/write/deleting_internal.h"
+#include "app/db/guess.h"
 #include "app/db/late.h"
 #include "app/read/read.h"
 #include "base/clock.h"
 #include "base/log.h"
 
-#define CHUNK          200 /* rows that are read together */
-#define BATCH          20  /* rows that are removed together */
-#define IDLE_MOST      3 /* readings whose rows were all gone, one after the other: an index that lags, or others at it */
+#define CHUNK          200 /* rows read together */
+#define BATCH          20  /* rows removed together */
+#define IDLE_MOST      3 /* consecutive reads whose rows were all gone already: a late index, or other processes at work */
 #define MARKERS_A_PAGE 25
-#define SWEEP_MS       30000 /* how long a marker waits for those whose it is */
-#define SWEEP_MOST     2000  /* rows at a time */
+#define SWEEP_MS       30000 /* how long a marker is left to the process that put it */
+#define SWEEP_MOST     2000  /* rows per sweep */
 #define SWEEP_AFTER_MS \
 	200 /* a marker whose indexes were late is carried out by the keeper, and if not, so much later */
+#define OLD_MS           120000 /* no request is tried for so long (remote/: 30 s), nor are clocks of servers so far apart */
 #define SWEEP_EARLY_MOST 1 /* of one that those whose it is may be at: what an index shows late, a chunk at a time */
 
 struct carry {
-	struct run *run;             /* whose problem it is */
-	struct run *reader, *branch; /* cleared from chunk to chunk, from batch to batch */
+	struct run *run;             /* gets the problem */
+	struct run *reader, *branch; /* cleared after each chunk, each batch */
 	const struct marker *marker;
 	size_t removed;
-	bool over; /* the marker is gone: someone else has finished */
+	bool over; /* the marker is gone: another process has finished */
 };
 
 static void carry_init(struct carry *c, struct run *r, const struct marker *m)
 {
 	*c = (struct carry){ .run = r, .reader = branch_new(r), .branch = branch_new(r), .marker = m };
-	c->reader->depth = c->branch->depth = r->depth; /* as deep as items hang on one another; each goes once */
+	c->reader->depth = c->branch->depth = r->depth; /* as deep as the tree of dependents; each row is removed once */
 }
 
 static bool fail_with(struct carry *c, struct run *inside)
@@ -40,7 +42,7 @@ static bool fail_with(struct carry *c, struct run *inside)
 
 /* ---- one row ---- */
 
-/* As it stands, without what belongs to it: of no entity, or it does not fit the one it is of. */
+/* Removes only the stored item: it is of no entity, or does not fit its entity. */
 static bool remove_plainly(struct carry *c, struct value key)
 {
 	struct run *r = c->branch;
@@ -102,7 +104,7 @@ static bool remove_singly(struct carry *c, const struct doomed *list, size_t n)
 
 /* ---- some rows ---- */
 
-/* *done false: they have to be removed one by one. */
+/* *done false: remove them one by one. */
 static bool remove_together(struct carry *c, const struct doomed *list, size_t n, bool *done)
 {
 	static const struct write_options none = { 0 };
@@ -154,7 +156,7 @@ static bool remove_rows(struct carry *c, const struct doomed_list *rows)
 
 /* ---- all rows ---- */
 
-/* Until its patterns return nothing. */
+/* Removes rows until the marker's patterns return nothing. */
 static enum carried carry_rows(struct carry *c, int64_t *left)
 {
 	int idle = 0;
@@ -181,21 +183,21 @@ static enum carried carry_rows(struct carry *c, int64_t *left)
 	return CARRIED;
 }
 
-/* ---- what a marker waits for (M4) ---- */
+/* ---- other cascades a marker waits for (M4) ---- */
 
 static bool counts_on(const struct entity *e, const struct entity *target)
 {
 	for (size_t i = 0; i < e->count_count; i++)
-		if (slice_equal(e->counts[i].target.entity, target->name))
+		if (e->counts[i].target.to == target)
 			return true;
 	return false;
 }
 
-/* Marks the entities with a cascade whose items go with one of `e`; NULL rows may be of any. */
+/* Marks the entities with a cascade whose items are removed with one of `e`; NULL: rows of any entity. */
 static void mark_below(const struct design *d, const struct entity *e, bool *marked)
 {
 	for (size_t i = 0; i < e->delete_.then_count; i++) {
-		const struct access *x = design_access(d, e->delete_.then_remove[i]);
+		const struct access *x = e->delete_.then_access[i];
 		const struct entity *rows = x ? read_entity(d, x) : NULL;
 
 		for (size_t k = 0; k < d->entity_count; k++) {
@@ -209,14 +211,14 @@ static void mark_below(const struct design *d, const struct entity *e, bool *mar
 	}
 }
 
-/* Marks those whose cascades remove what counts on items of `e`. */
+/* Marks the entities whose cascades remove rows that count on items of `e`. */
 static void mark_counting(const struct design *d, const struct entity *e, bool *marked)
 {
 	for (size_t k = 0; k < d->entity_count; k++) {
 		const struct delete_rule *rule = &d->entities[k].delete_;
 
 		for (size_t i = 0; i < rule->then_count && !marked[k]; i++) {
-			const struct access *x = design_access(d, rule->then_remove[i]);
+			const struct access *x = rule->then_access[i];
 			const struct entity *rows = x ? read_entity(d, x) : NULL;
 
 			if (rows) {
@@ -229,7 +231,7 @@ static void mark_counting(const struct design *d, const struct entity *e, bool *
 	}
 }
 
-/* The rows of all markers of an entity but one, whose markers stay: they have things to wait for, too. */
+/* Removes the rows of all markers of an entity except one. Those markers stay: they wait for other cascades too. */
 static enum carried carry_kind(struct run *r, const struct entity *e, const struct marker *but, int64_t *left,
 			       size_t *removed)
 {
@@ -258,7 +260,8 @@ static enum carried carry_kind(struct run *r, const struct entity *e, const stru
 	return CARRIED;
 }
 
-/* What is removed may leave a marker of its own, before those that have been looked at: until nothing is. */
+/* A removed row may leave a marker of its own, possibly before the position already passed: repeats until nothing is
+ * removed. */
 static enum carried carry_others(struct run *r, const struct marker *m, int64_t *left)
 {
 	const struct design *d = r->design;
@@ -287,7 +290,7 @@ static enum carried carry_others(struct run *r, const struct marker *m, int64_t 
 
 /* ---- the whole ---- */
 
-/* If it is still the same: another one is another deletion's. */
+/* Removes the marker if it still has its id: another id belongs to another deletion. */
 static enum carried drop(struct run *r, const struct marker *m)
 {
 	const struct value_member id = { SLICE("id"), value_make_s(r->arena, m->id) };
@@ -310,25 +313,49 @@ static enum carried drop(struct run *r, const struct marker *m)
 	return CARRIED_NOT;
 }
 
-/* How long rows may hang on it that no index shows yet; 0: all are shown. */
-static int64_t early_ms(const struct run *r, const struct marker *m)
+/* For how long this server has known it, from now on if it has not. Its own time says less: it is of before its transaction, which
+ * may have been tried for a while, and of another clock. Only when it is older than any of that may be it counts, so that a server
+ * that has no room to remember it does not wait for ever. */
+static int64_t known_ms(struct run *r, const struct marker *m)
+{
+	struct value_member id = { GUESS_JOINED, value_make_s(r->arena, m->id) };
+	struct guesses *g = r->app->guesses;
+	int64_t since_ms, age_ms = clock_now_ms(r->app->clock) - m->at_ms;
+
+	if (age_ms > OLD_MS)
+		return age_ms;
+	if (g && guess_joined(g, m->key, id.value, &since_ms))
+		return clock_steady_ms(r->app->clock) - since_ms;
+	if (g)
+		guess_learn(g, m->key, value_make_map(r->arena, &id, 1));
+	return 0;
+}
+
+/* How long rows may hang on it that no index shows yet; 0: all are shown. Of one that is there. */
+static int64_t early_ms(struct run *r, const struct marker *m)
 {
 	const struct delete_rule *rule = &m->entity->delete_;
-	int64_t ms = late_is_possible(r) ? m->at_ms + late_ms(r->app) - clock_now_ms(r->app->clock) : 0;
+	int64_t ms = run_is_remote(r) ? late_ms(r->app) - known_ms(r, m) : 0;
 
 	for (size_t i = 0; ms > 0 && i < rule->then_count; i++)
-		if (late_reads_index(r->design, rule->then_remove[i]))
+		if (late_reads_index(rule->then_access[i]))
 			return ms;
 	return 0;
 }
 
+void deleting_note(struct run *r, const struct marker *m)
+{
+	if (run_is_remote(r))
+		(void)known_ms(r, m);
+}
+
 enum carried deleting_carry(struct run *r, const struct marker *m, int64_t most)
 {
-	bool early = early_ms(r, m) > 0; /* before the reading */
+	bool early = early_ms(r, m) > 0; /* determined before reading */
 	struct carry c;
 	enum carried end;
 
-	if (early && !most) { /* whatever is seen, the marker stays: nothing is to be learnt by looking */
+	if (early && !most) { /* the marker stays in any case: no need to look */
 		r->app->deletions_settled = false;
 		return CARRIED_EARLY;
 	}
@@ -374,7 +401,7 @@ enum carried deleting_settle(struct run *r, const struct entity *e)
 
 /* ---- without a marker ---- */
 
-/* Puts it while the item is not there; *put false: it is, or there is a marker by now. */
+/* Puts the marker if the item does not exist; *put false: the item exists, or there already is a marker. */
 static bool begin(struct run *r, struct marker *m, struct value gone, const struct fields *still, bool *put)
 {
 	struct dyn_write w[] = {
@@ -422,7 +449,7 @@ static bool finish_one(struct run *r, struct marker *m, struct value gone, const
 		return true;
 	switch (deleting_carry(r, m, DELETING_ALL)) {
 	case CARRIED:
-	case CARRIED_EARLY: return true; /* the sweep looks once more */
+	case CARRIED_EARLY: return true; /* the sweep looks again */
 	case CARRIED_IN_PART: return run_busy(r);
 	case CARRIED_NOT: break;
 	}
@@ -457,7 +484,7 @@ bool deleting_is_marked(struct run *r, const struct entity *e, struct value gone
 	return true;
 }
 
-/* ---- those that wait ---- */
+/* ---- pending markers ---- */
 
 struct sweep {
 	struct run *run;
@@ -467,11 +494,12 @@ struct sweep {
 };
 
 /* After how long a marker is due; 0: now. One that is young is left to those whose it is, unless they may have looked too early. */
-static int64_t due_ms(const struct run *r, const struct marker *m)
+static int64_t due_ms(struct run *r, const struct marker *m)
 {
-	int64_t at_ms = m->at_ms + (late_is_possible(r) ? late_ms(r->app) + SWEEP_AFTER_MS : SWEEP_MS);
+	int64_t ms =
+		run_is_remote(r) ? late_ms(r->app) + SWEEP_AFTER_MS - known_ms(r, m) : m->at_ms + SWEEP_MS - r->now_ms;
 
-	return at_ms > r->now_ms ? at_ms - r->now_ms : 0;
+	return ms > 0 ? ms : 0;
 }
 
 static bool sweep_one(struct sweep *s, const struct marker *m)
@@ -486,7 +514,7 @@ static bool sweep_one(struct sweep *s, const struct marker *m)
 		return run_fail(s->run, b->problem.type ? b->problem.type : PROBLEM_INTERNAL, "%.*s",
 				SLICE_ARG(b->problem.detail));
 	s->any = s->any || end != CARRIED;
-	s->left -= 1; /* at least; a large one is gone on with the next time */
+	s->left -= 1; /* at least; the next sweep continues a large one */
 	return true;
 }
 
@@ -522,7 +550,7 @@ bool deleting_sweep(struct run *r, int64_t *next_ms)
 	struct sweep s = { .run = r, .left = SWEEP_MOST, .next_ms = INT64_MAX };
 	bool ok = true;
 
-	r->app->deletions_settled = true; /* before the reading: who puts one meanwhile says so */
+	r->app->deletions_settled = true; /* before reading: a deletion that puts one meanwhile clears it */
 	for (size_t i = 0; ok && i < d->entity_count; i++)
 		if (d->entities[i].delete_.then_count)
 			ok = sweep_kind(&s, &d->entities[i]);

@@ -1,12 +1,11 @@
-/* What a write has to do with deletions that are not finished: it is one, or must not meet one.
+/* Unfinished deletions in the plan of a write: it starts one, or must not meet one.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "app/run/state.h"
 #include "app/write/deleting_internal.h"
-#include "app/db/late.h"
 #include "base/log.h"
 
-#define TOGETHER_MOST 25  /* children that go in the deletion's own transaction */
-#define HELP_MOST     500 /* rows that a creation removes before it sends its caller away for a second */
+#define TOGETHER_MOST 25  /* children removed in the deletion's own transaction */
+#define HELP_MOST     500 /* rows that a creation removes before it tells its caller to retry in a second */
 
 /* ---- a deletion ---- */
 
@@ -39,7 +38,7 @@ static bool add_children(struct plan *p)
 	bool fits;
 
 	/* Elsewhere each pattern is a round trip, and does not show everything: the keeper does it. */
-	if (late_is_possible(p->run) && p->run->app->keeper_runs && !p->write->under)
+	if (run_is_remote(p->run) && p->run->app->keeper_runs && !p->write->under)
 		return true;
 	for (size_t i = 0; i < own && !p->write->alone; i++) {
 		struct marker m = p->markers[i];
@@ -54,7 +53,7 @@ static bool add_children(struct plan *p)
 
 /* ---- anything else ---- */
 
-/* Whether a value that the marker is about was made by the server just now: nobody has had it before. */
+/* Whether the server has just made one of the marker's values: no earlier item had it. */
 static bool is_new_to_the_world(const struct plan *p, const struct marker *m)
 {
 	struct value_iter it = value_iter(m->values);
@@ -65,13 +64,13 @@ static bool is_new_to_the_world(const struct plan *p, const struct marker *m)
 	return false;
 }
 
-/* Whether what a soft deletion sets is taken back. */
+/* Whether the write undoes a soft deletion. */
 static bool restores(const struct plan *p)
 {
 	const struct delete_rule *d = &p->entity->delete_;
 
 	for (size_t i = 0; d->soft && i < d->set_count; i++)
-		if (names_have(&p->changed, d->set[i].attribute))
+		if (names_have(&p->changed, d->set[i].at))
 			return true;
 	return false;
 }
@@ -103,7 +102,7 @@ static void ask_for_none(struct plan *p)
 	}
 }
 
-/* Whether the change may give the item other markers, told without making them. */
+/* Whether the change may give the item other markers, decided without computing them. */
 static bool may_meet_one(const struct plan *p)
 {
 	const struct delete_rule *d = &p->entity->delete_;
@@ -111,13 +110,13 @@ static bool may_meet_one(const struct plan *p)
 	if (!value_present(p->old) || restores(p))
 		return true;
 	for (size_t i = 0; i < d->then_count; i++) {
-		const struct access *x = design_access(p->run->design, d->then_remove[i]);
+		const struct access *x = d->then_access[i];
 
 		for (size_t k = 0; x && k < x->param_count; k++)
-			if (names_have(&p->changed, x->params[k]))
+			if (names_have(&p->changed, x->param_at[k]))
 				return true;
 		for (size_t k = 0; x && k < x->query_param_count; k++)
-			if (names_have(&p->changed, x->query_params[k].name))
+			if (names_have(&p->changed, x->query_params[k].at))
 				return true;
 	}
 	return false;
@@ -138,7 +137,7 @@ bool plan_deleting(struct plan *p)
 
 /* ---- refused ---- */
 
-/* Without the riders: what they say has been done is not this. */
+/* A branch without the riders: they belong to another write. */
 static struct run *aside(struct run *r)
 {
 	struct run *b = branch_new(r);
@@ -190,14 +189,16 @@ enum plan_end deleting_refused(struct plan *p, const struct plan_action *a, cons
 
 /* ---- afterwards ---- */
 
-/* What hangs below is carried out by whoever carries out what it hangs on, not from inside of it: a tree may be deep. */
+/* Does not recurse into dependents' cascades, because a tree may be deep: the process that carries out the parent
+ * does them. */
 static enum carried follow_one(struct plan *p, struct run *b, const struct marker *m)
 {
 	struct app *app = p->run->app;
 	bool keeper = app && app->keeper_runs;
 	enum carried end;
 
-	if (keeper && late_is_possible(p->run)) /* looking would be round trips for the caller to wait for */
+	deleting_note(b, m);
+	if (keeper && run_is_remote(p->run)) /* looking would be round trips for the caller to wait for */
 		return CARRIED_EARLY;
 	end = deleting_carry(b, m, keeper || p->write->under ? 0 : DELETING_ALL);
 

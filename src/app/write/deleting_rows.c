@@ -1,12 +1,12 @@
-/* What hangs on a deleted item, and its removal as part of a transaction.
+/* The dependents of a deleted item, and their removal as part of a transaction.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "app/write/deleting_internal.h"
 
 #include "app/read/read.h"
 
-#define ACTIONS_MOST (DYN_MOST_ACTIONS - 10) /* riders and a marker's condition come along */
+#define ACTIONS_MOST (DYN_MOST_ACTIONS - 10) /* leaves room for riders and a marker's condition */
 
-/* ---- finding it ---- */
+/* ---- finding rows ---- */
 
 struct gathering {
 	struct run *run;
@@ -15,13 +15,13 @@ struct gathering {
 	size_t most;
 };
 
-/* Whether what the row itself refers to is another item of the same kind, and there. */
+/* Whether the row refers to another, existing item of the same kind. */
 static bool leads_elsewhere(struct gathering *f, struct scope *s, const struct reference *to, bool *out)
 {
 	const struct entity *e = f->marker->entity;
 	struct value *args, key, full;
 
-	if (*out || !slice_equal(to->entity, e->name))
+	if (*out || to->to != e)
 		return true;
 	if (!scope_args(s, to->args, to->arg_count, &args) || !entity_locate(f->run, e, args, to->arg_count, &key))
 		return false;
@@ -82,10 +82,10 @@ bool deleting_rows(struct run *r, const struct marker *m, size_t most, struct do
 
 	*out = (struct doomed_list){ .list = arena_array(r->arena, struct doomed, most) };
 	row_from(&values, r->arena, NULL, m->values);
-	/* What has expired and is still there counts on something, too: before all times nothing has. */
+	/* Expired rows that still exist also count: at time 0 nothing has expired. */
 	r->now_ms = 0;
 	for (size_t i = 0; ok && i < d->then_count && out->count < most; i++) {
-		const struct access *x = design_access(r->design, d->then_remove[i]);
+		const struct access *x = d->then_access[i];
 
 		if (!x)
 			ok = run_fail(r, PROBLEM_INTERNAL, "There is no access pattern '%.*s'",
@@ -119,7 +119,7 @@ static bool move_all(struct run *r, struct fields *to, const struct fields *adds
 	return true;
 }
 
-/* One action of a child's own plan. *fits false: there is another one for the same item, and both cannot be. */
+/* Takes over one action of a child's own plan. *fits false: the plan has a conflicting action on the same item. */
 static bool absorb_one(struct plan *p, const struct plan_action *a, bool *fits)
 {
 	struct plan_action *is = a->table.n ? NULL : plan_find(p, a->key);
@@ -134,7 +134,7 @@ static bool absorb_one(struct plan *p, const struct plan_action *a, bool *fits)
 		return true;
 	}
 	if (is->kind == DYN_DELETE)
-		*fits = counts || a->kind == DYN_DELETE; /* it goes, whatever was counted on it */
+		*fits = counts || a->kind == DYN_DELETE; /* it is deleted, so its counters do not matter */
 	else if (is->role == PLAN_TARGET && is->kind == DYN_UPDATE && counts)
 		return move_all(p->run, &is->add, &a->add);
 	else if (is->role == PLAN_MAIN && is->kind == DYN_UPDATE && counts)
@@ -169,7 +169,7 @@ static bool absorb(struct plan *p, const struct plan *child, bool *fits)
 	return true;
 }
 
-/* What is counted can be told without changing what it came from. */
+/* A copy of the plan on which counts can be tried without changing it. */
 static struct plan copy_of(const struct plan *p)
 {
 	struct plan copy = *p;
@@ -251,7 +251,7 @@ bool plan_doom(struct plan *p, const struct marker *m, const struct doomed *list
 		++*found;
 		ok = doom_one(&with, m, &list[i], items[i], fits);
 	}
-	/* One that does not fit its design is the cascade's to deal with, by itself. */
+	/* The cascade handles a row that does not fit the design. */
 	if (!ok && r->problem.type != PROBLEM_INTERNAL && r->problem.type != PROBLEM_BUSY) {
 		r->problem = (struct problem){ 0 };
 		ok = true;

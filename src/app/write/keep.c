@@ -1,9 +1,9 @@
-/* Derived attributes, keys and companions after the counters they are made from; and runs inside a run.
+/* Updates derived attributes, keys and companions after the counters they derive from.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "app/write/keep.h"
 #include "app/write/write_plan.h"
 
-/* ---- what depends on what ---- */
+/* ---- dependencies ---- */
 
 struct names {
 	const struct entity *entity;
@@ -27,7 +27,7 @@ static void names_of_attributes(struct names *n)
 		names_of_term(&n->arena, &n->list, n->entity, a->derived);
 		names_of_term(&n->arena, &n->list, n->entity, a->when);
 		if (a->after.n)
-			names_add(&n->arena, &n->list, a->after);
+			names_add(&n->arena, &n->list, a->after_at);
 	}
 }
 
@@ -54,10 +54,10 @@ static void names_of_counts(struct names *n)
 	}
 }
 
-bool keep_depends(const struct entity *e, struct slice attribute)
+bool keep_depends(const struct entity *e, const struct name *attribute)
 {
 	struct names n = { .entity = e };
-	volatile bool depends = true; /* out of memory: better once too often */
+	volatile bool depends = true; /* out of memory: assume it depends */
 
 	arena_init(&n.arena);
 	ARENA_TRY(&n.arena, {
@@ -73,5 +73,5 @@ bool keep_depends(const struct entity *e, struct slice attribute)
 
 bool keep_item(struct run *r, const struct entity *e, struct value key)
 {
-	return write_refresh(r, e, key, SLICE(""));
+	return write_refresh(r, e, key, NULL);
 }

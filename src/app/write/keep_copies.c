@@ -1,4 +1,4 @@
-/* Copies after their source: found through the pattern that the design names, each brought up to date by itself.
+/* Updates copies after their source: finds them through the design's pattern and updates each one independently.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "app/write/keep.h"
 #include "app/run/passed_over.h"
@@ -7,31 +7,32 @@
 #include "base/log.h"
 
 struct copies {
-	struct run *run;             /* that reads the pattern */
-	struct run *branch;          /* that writes, cleared from item to item */
+	struct run *run;             /* reads the pattern */
+	struct run *branch;          /* writes; cleared after each item */
 	const struct entity *entity; /* of the copies */
-	struct slice source;
+	const struct entity *source;
 };
 
-/* What no waiting mends. */
+/* Whether retrying is useless. */
 static bool is_lasting(enum problem_type t)
 {
 	return t != PROBLEM_NONE && t != PROBLEM_BUSY && t != PROBLEM_INTERNAL;
 }
 
-/* A copy that its item cannot have (an SDK has written a value that its key does not take) stays behind; the others do not. */
+/* Skips a copy that its item cannot have (an SDK has written a value that its key does not allow); the others are
+ * updated. */
 static void pass_over(struct copies *c, struct value key)
 {
 	struct slice text = entity_key_text(c->run, key), why = c->branch->problem.detail;
 
-	run_pass_over(c->run, PASSED_OVER_REFUSED, "a copy of a %.*s at %.*s: %.*s", SLICE_ARG(c->source),
+	run_pass_over(c->run, PASSED_OVER_REFUSED, "a copy of a %.*s at %.*s: %.*s", SLICE_ARG(c->source->name),
 		      SLICE_ARG(text), SLICE_ARG(why));
 	if (!c->run->passed_over)
 		log_warn("%.*s: a copy of a %.*s at %.*s stays behind: %.*s", SLICE_ARG(c->run->design->name),
-			 SLICE_ARG(c->source), SLICE_ARG(text), SLICE_ARG(why));
+			 SLICE_ARG(c->source->name), SLICE_ARG(text), SLICE_ARG(why));
 }
 
-/* A row that was found through an index may lack attributes: the item is read again by its key. */
+/* A row from an index may lack attributes: reads the item by its key. */
 static bool refresh_row(void *ctx, const struct row *row, bool *stop)
 {
 	struct copies *c = ctx;
@@ -51,61 +52,62 @@ static bool refresh_row(void *ctx, const struct row *row, bool *stop)
 	return ok;
 }
 
-/* `full`: the source, whose attributes are the pattern's parameters. */
-static bool refresh_all(struct run *r, const struct entity *source, const struct entity *e, struct slice pattern,
-			struct value full)
+/* The attributes of the source are the pattern's parameters. */
+static bool refresh_all(struct run *r, const struct row *source, const struct entity *e, const struct access *pattern)
 {
-	const struct access *access = design_access(r->design, pattern);
-	struct copies c = { .run = r, .branch = branch_new(r), .entity = e, .source = source->name };
-	struct row f;
-	struct scope s = { .run = r, .item = &f };
+	struct copies c = { .run = r, .branch = branch_new(r), .entity = e, .source = source->entity };
+	struct scope s = { .run = r, .item = source };
 
-	if (!access)
-		return run_fail(r, PROBLEM_INTERNAL, "There is no access pattern '%.*s'", SLICE_ARG(pattern));
-	row_from(&f, r->arena, source, full);
-	return read_each(access, &s, NULL, 0, refresh_row, &c);
+	return read_each(pattern, &s, NULL, 0, refresh_row, &c);
 }
 
-static bool differs(struct value old, struct value full, struct slice name)
+static bool differs(const struct row *old, const struct row *full, const struct name *n)
 {
-	return !value_equal(value_get(old, name), value_get(full, name));
+	return !value_equal(row_get(old, n), row_get(full, n));
 }
 
 /* Whether `a` is a copy of something that differs. The keeper knows of `old` no more than which attributes do. */
-static bool is_out_of_date(struct run *r, const struct attribute *a, const struct entity *source, struct value old,
-			   struct value full)
+static bool is_out_of_date(struct run *r, const struct attribute *a, const struct row *old, const struct row *full)
 {
 	struct name_list names = { 0 };
 	struct value copy;
 
-	if (!a->kept_by.n || !slice_equal(a->copy_entity, source->name))
+	if (!a->kept_access || a->copy_of != full->entity)
 		return false;
-	if (a->copy_if)
-		names_of_term(r->arena, &names, source, a->copy_if);
+	names_of_term(r->arena, &names, full->entity, a->copy_if);
 	for (size_t i = 0; i < names.count; i++)
 		if (differs(old, full, names.list[i]))
 			return true;
-	if (!differs(old, full, a->copy_attribute))
+	if (!differs(old, full, a->copy_at))
 		return false;
 	/* What was kept back before and still is changes unseen. */
-	return !a->copy_if || !value_present(value_get(full, a->copy_attribute)) ||
-	       !entity_copied(r, a, &(struct row){ .full = full }, &copy) || value_present(copy);
+	return !a->copy_if || !value_present(row_get(full, a->copy_at)) || !entity_copied(r, a, full, &copy) ||
+	       value_present(copy);
+}
+
+/* One visit brings all copies of an item up to date. */
+static bool is_visited(struct run *r, const struct entity *e, size_t before, const struct row *old,
+		       const struct row *full)
+{
+	for (size_t i = 0; i < before; i++)
+		if (e->attributes[i].kept_access == e->attributes[before].kept_access &&
+		    is_out_of_date(r, &e->attributes[i], old, full))
+			return true;
+	return false;
 }
 
 bool keep_copies(struct run *r, const struct entity *e, struct value old, struct value full)
 {
+	struct row was = row_lay(r->arena, e, old), is = row_lay(r->arena, e, full);
+	const struct row *source = value_present(full) ? &is : &was;
+
 	for (size_t i = 0; i < r->design->entity_count; i++) {
 		const struct entity *x = &r->design->entities[i];
-		struct name_list done = { 0 };
 
 		for (size_t k = 0; k < x->attribute_count; k++) {
-			const struct attribute *a = &x->attributes[k];
-
-			/* One visit brings all copies of an item up to date. */
-			if (!is_out_of_date(r, a, e, old, full) || names_have(&done, a->kept_by))
+			if (!is_out_of_date(r, &x->attributes[k], &was, &is) || is_visited(r, x, k, &was, &is))
 				continue;
-			names_add(r->arena, &done, a->kept_by);
-			if (!refresh_all(r, e, x, a->kept_by, value_present(full) ? full : old))
+			if (!refresh_all(r, source, x, x->attributes[k].kept_access))
 				return false;
 		}
 	}

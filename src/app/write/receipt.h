@@ -1,9 +1,9 @@
-/* A write under an Idempotency-Key notes in its own transaction that it was done (idempotency_shared.c has the item).
+/* A write under an Idempotency-Key records in its own transaction that it was done (idempotency_shared.c has the item).
  *
  * Invariants
  *   N1  The write is done if and only if its note says "written": both are one transaction.
  *   N2  It is done at most once, and not at all once the note is gone or has another turn: that is the transaction's condition.
- *       So a request that arrives late, after it was given up, does nothing.
+ *       So a request that arrives after it was given up does nothing.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef THORPE_APP_WRITE_RECEIPT_H
 #define THORPE_APP_WRITE_RECEIPT_H
@@ -15,7 +15,7 @@ struct receipt {
 	struct value turn; /* of the request that may change it */
 };
 
-/* The action that goes along with a write of the item at `item`: a rider (dyn.h). When its condition fails the run is told so by
+/* The action added to a write of the item at `item`: a rider (dyn.h). If its condition fails, it sets the run's
  * rider_lost. */
 struct dyn_write *receipt_rider(struct run *r, const struct receipt *n, struct value item);
 

@@ -1,9 +1,9 @@
-/* Turns: of those who take numbers from one sequence, in this process one at a time.
+/* Turns: requests that take numbers from the same sequence run one at a time in this process.
  *
- * A number is right only if nobody else has taken it since it was read, which the transaction asks; without turns forty at once
- * would try again and again until some give up. Turns keep order within one process and are no more than a courtesy: two items may
- * share one, another process knows nothing of it, and who has waited for TURN_WAIT_MS goes on without.
- * One lock for each of a fixed number of turns, held for a few instructions; a turn itself is given back by any thread.
+ * The transaction's condition ensures that a number is taken once; without turns, forty concurrent requests would
+ * retry until some give up. Turns are only an optimization: two items may share one, other processes do not see it,
+ * and a request that has waited for TURN_WAIT_MS goes on without. One lock for each of a fixed number of turns, held
+ * for a few instructions; any thread may give a turn back.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef THORPE_APP_WRITE_TURN_H
 #define THORPE_APP_WRITE_TURN_H
@@ -14,9 +14,9 @@
 
 struct turn;
 
-/* Waits for the turn of what the bytes name. Given back by turn_give(), or at the latest with the arena. */
+/* Waits for the turn of this name. Given back by turn_give(), at the latest with the arena. */
 struct turn *turn_take(struct arena *a, struct slice name);
-/* NULL, or given back already: nothing. */
+/* Does nothing for NULL, or if given back already. */
 void turn_give(struct turn *t);
 
 #endif

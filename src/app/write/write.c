@@ -1,5 +1,4 @@
-/* What all writes share: trying again, reading, refusing, comparing with If-Match, checks.
- * SPDX-License-Identifier: Apache-2.0 */
+/* Shared by all writes: retries, reading, refusals, If-Match, checks. SPDX-License-Identifier: Apache-2.0 */
 #include <sys/random.h>
 #include <time.h>
 
@@ -14,9 +13,9 @@
 #define PAUSE_MOST_SHIFT 5   /* 2^5 ms */
 #define TEXT_MOST        100 /* bytes of a value in a sentence */
 
-/* ---- trying ---- */
+/* ---- retries ---- */
 
-/* Many who want the same thing come at different times, so that one of them gets it. */
+/* Spreads concurrent retries in time, so that one of them succeeds. */
 static void pause_before(int attempt)
 {
 	int shift = attempt - TRIES_AT_ONCE;
@@ -35,7 +34,7 @@ static void pause_before(int attempt)
 
 static enum plan_end try_once(struct write *w, write_once *once, struct write_result *out)
 {
-	struct witnesses *outer = w->run->witnesses; /* of a write that has to remove something first */
+	struct witnesses *outer = w->run->witnesses; /* of the outer write, which must remove something first */
 	enum plan_end end;
 
 	w->match = MATCH_NONE;
@@ -54,13 +53,13 @@ static bool try_often(struct write *w, write_once *once, struct write_result *ou
 		enum plan_end end;
 
 		pause_before(i);
-		if (i && !caller_stands(w->run)) /* whoever was in the way may have ended the session */
+		if (i && !caller_stands(w->run)) /* the conflicting write may have ended the session */
 			return false;
 		*out = (struct write_result){ 0 };
 		end = try_once(w, once, out);
 		if (end != PLAN_AGAIN)
 			return end == PLAN_DONE;
-		/* What was seen is of the past. */
+		/* Items read earlier are outdated. */
 		w->run->memo = NULL;
 		w->run->caller.permissions_known = false;
 		w->run->problem = (struct problem){ 0 };
@@ -84,11 +83,14 @@ bool write_try(struct write *w, write_once *once, struct write_result *out)
 
 bool write_read(struct write *w, struct value *full)
 {
+	struct row item;
+
 	/* Asked after reading: who writes to the own account does so with the roles that the account has in what was read. */
 	if (value_present(w->key))
 		return entity_fetch_key(w->run, w->entity, w->key, true, full) && caller_stands(w->run);
-	if (!entity_fetch(w->run, w->entity, w->args, w->arg_count, true, full) || !caller_stands(w->run))
+	if (!entity_fetch(w->run, w->entity, w->args, w->arg_count, true, &item) || !caller_stands(w->run))
 		return false;
+	*full = item.full;
 	if (run_explores(w->run) && value_present(*full))
 		write_explore(w, *full);
 	return true;
@@ -125,7 +127,7 @@ bool write_refuse(struct write *w, struct value full)
 
 /* ---- If-Match ---- */
 
-/* The next element of the list: what is in its quotes, or a bare word. False: that was all. */
+/* The next element of the list: a quoted tag, or a bare word. False: the list has ended. */
 static bool next_tag(struct slice *list, struct slice *tag, bool *weak)
 {
 	const char *p = list->p, *end = list->p + list->n, *start;
@@ -160,13 +162,14 @@ static struct slice without_quotes(struct slice s)
 bool write_if_match(struct write *w, struct value full)
 {
 	struct slice list = w->options->if_match, tag;
-	struct value version = w->entity->version.n ? value_get(full, w->entity->version) : VALUE_ABSENT;
+	struct value version;
 	struct row item;
 	bool weak;
 
 	if (!list.n)
 		return true;
 	item = row_lay(w->run->arena, w->entity, full);
+	version = w->entity->version_at ? row_get(&item, w->entity->version_at) : VALUE_ABSENT;
 	while (next_tag(&list, &tag, &weak)) {
 		if (slice_is(tag, "*"))
 			w->match = MATCH_ANY;
@@ -182,9 +185,9 @@ bool write_if_match(struct write *w, struct value full)
 
 /* ---- terms ---- */
 
-struct scope write_scope(struct write *w, const struct row *item, struct value old)
+struct scope write_scope(struct write *w, const struct row *item, const struct row *before)
 {
-	return (struct scope){ .run = w->run, .item = item, .old = old, .input = w->input, .body = true };
+	return (struct scope){ .run = w->run, .item = item, .before = before, .input = w->input, .body = true };
 }
 
 void write_looks_at(struct write *w, const struct term *t)
@@ -192,9 +195,9 @@ void write_looks_at(struct write *w, const struct term *t)
 	names_of_term(w->run->arena, &w->looked_at, w->entity, t);
 }
 
-bool write_checks(struct write *w, const struct row *item, struct value old)
+bool write_checks(struct write *w, const struct row *item, const struct row *before)
 {
-	struct scope s = { .run = w->run, .item = item, .old = old };
+	struct scope s = { .run = w->run, .item = item, .before = before };
 
 	for (size_t i = 0; i < w->entity->check_count; i++) {
 		const struct check_rule *c = &w->entity->checks[i];
@@ -214,7 +217,7 @@ bool write_checks(struct write *w, const struct row *item, struct value old)
 		}
 		return run_fail(w->run, PROBLEM_INVALID, "%.*s", SLICE_ARG(text));
 	}
-	return write_tree(w, item, old);
+	return write_tree(w, item, before);
 }
 
 /* ---- values ---- */
@@ -239,7 +242,7 @@ struct value write_fit(struct run *r, const struct attribute *a, struct value v)
 	return input_normal(r, a, v);
 }
 
-/* Not in the middle of a character. */
+/* Never cuts within a character. */
 static struct slice shortened(struct slice s)
 {
 	if (s.n <= TEXT_MOST)

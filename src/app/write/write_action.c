@@ -1,11 +1,11 @@
-/* Actions: an update with a name; or only an addition, which touches nothing else and may wait.
+/* Actions: a named update; or a pure addition, which touches nothing else and may be gathered.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "app/run/state.h"
 #include "app/write/keep.h"
 #include "app/write/write_plan.h"
 #include "base/clock.h"
 
-/* ---- on an item that is not there yet ---- */
+/* ---- on an item that does not exist yet ---- */
 
 static bool identity_and_input(struct write *w, struct row *given)
 {
@@ -28,7 +28,7 @@ static enum plan_end create_by_action(struct write *w, struct write_result *out)
 		(void)run_fail(w->run, PROBLEM_CHANGED, "there is no %.*s yet", SLICE_ARG(w->entity->name));
 		return PLAN_FAILED;
 	}
-	if (!identity_and_input(w, &given) || !write_make(w, &given, &f) || !write_assign(w, &f, VALUE_ABSENT))
+	if (!identity_and_input(w, &given) || !write_make(w, &given, &f) || !write_assign(w, &f, NULL))
 		return PLAN_FAILED;
 	return write_put_new(w, &f, out);
 }
@@ -54,11 +54,11 @@ static bool only_adds(const struct action *x)
 	return x->add_count && !x->set_count && !x->remove_count && !x->input_count && !x->require_count && !x->creates;
 }
 
-/* Rules and state, asked of the item as it is. */
+/* Checks rules and state on the current item. */
 static bool may_add(struct write *w, const struct row *f, struct value full)
 {
 	const struct action *x = w->action;
-	struct scope s = write_scope(w, f, VALUE_ABSENT);
+	struct scope s = write_scope(w, f, NULL);
 	bool may = true, holds;
 
 	if (!w->run->caller.operator_) {
@@ -88,14 +88,14 @@ static bool wait_for_more(struct write *w, struct value key, const struct fields
 	for (size_t i = 0; i < adds->count; i++) {
 		struct number n = value_number(adds->list[i].value);
 
-		/* The second of two that finds no room cannot take the first one back; it is lost, as it would be with a crash. */
+		/* If the second of two additions finds no room, the first one cannot be undone: the second is lost, as in a crash. */
 		if (!gather_add(g, w->entity, key, adds->list[i].name, &n, due))
 			return i > 0;
 	}
 	return true;
 }
 
-/* The action's `when` as the database asks it, or else everything that it reads. */
+/* The action's `when` as a condition, or else a condition on everything that it reads. */
 static bool ask_when(struct plan *p, struct plan_action *a)
 {
 	const struct term *when = p->write->action->when;
@@ -156,7 +156,7 @@ static enum plan_end add_once(struct write *w, struct write_result *out)
 	}
 	row_from(&f, w->run->arena, w->entity, full);
 	fields_init(&adds, w->run->arena);
-	if (!may_add(w, &f, full) || !write_adds(w, &f, VALUE_ABSENT, &adds))
+	if (!may_add(w, &f, full) || !write_adds(w, &f, NULL, &adds))
 		return PLAN_FAILED;
 	if (w->action->gather_seconds && wait_for_more(w, dyn_key_of(w->run, full), &adds)) {
 		out->gathered = true;

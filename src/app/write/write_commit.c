@@ -1,23 +1,22 @@
-/* A plan becomes a request; a refusal becomes a sentence, or another try.
+/* Turns a plan into a request, and a refusal into a problem or a retry.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "app/run/state.h"
 #include "app/write/deleting.h"
-#include "app/write/hold.h"
 #include "app/write/keep.h"
 #include "app/write/receipt.h"
 #include "app/write/turn.h"
 #include "app/write/write_plan.h"
 #include "base/log.h"
 
-/* ---- in words ---- */
+/* ---- messages ---- */
 
-/* An argument that is in the path of what is written: the address is wrong, not the body. */
+/* Whether an argument is in the path of the written item: then the address is wrong, not the body. */
 static bool in_path(const struct write *w, const struct reference *f)
 {
 	for (size_t i = 0; i < f->arg_count; i++)
 		for (size_t k = 0; k < w->entity->param_count; k++)
 			if (f->args[i]->kind == TERM_PATH && f->args[i]->name_count == 1 &&
-			    slice_equal(f->args[i]->names[0], w->entity->params[k]))
+			    f->args[i]->at == w->entity->param_at[k])
 				return true;
 	return false;
 }
@@ -30,7 +29,7 @@ static struct slice first_name(const struct reference *f)
 	return SLICE("");
 }
 
-/* An argument that the body names, beside what is in the path: the body is wrong, not the address. */
+/* An argument from the body, not the path: then the body is wrong, not the address. */
 static struct slice in_body(const struct write *w, const struct reference *f)
 {
 	for (size_t i = 0; w->input && i < f->arg_count; i++) {
@@ -40,7 +39,7 @@ static struct slice in_body(const struct write *w, const struct reference *f)
 		if (t->kind != TERM_PATH || t->name_count != 1 || !row_has_text(w->input, t->names[0]))
 			continue;
 		for (size_t k = 0; k < w->entity->param_count; k++)
-			path = path || slice_equal(t->names[0], w->entity->params[k]);
+			path = path || t->at == w->entity->param_at[k];
 		if (!path)
 			return t->names[0];
 	}
@@ -73,7 +72,7 @@ bool plan_tell_unfit(struct write *w, const struct plan_ask *ask)
 
 static struct slice identity_of(const struct plan *p)
 {
-	const struct value *args = entity_identity(p->run, p->entity, row_item(p->item));
+	const struct value *args = entity_identity(p->run, p->item);
 
 	return write_identity_text(p->run, args, p->entity->param_count);
 }
@@ -95,9 +94,9 @@ static enum plan_end tell_taken(struct plan *p, struct slice attribute)
 	return PLAN_FAILED;
 }
 
-/* ---- what was refused ---- */
+/* ---- refusals ---- */
 
-/* Whether the guard's key is the identity in another form: then a clash means that the item is there. */
+/* Whether the guard's key is the identity in another form: then a clash means that the item exists. */
 static bool guards_identity(struct plan *p, const struct companion *c)
 {
 	const struct entity *e = p->entity;
@@ -107,10 +106,10 @@ static bool guards_identity(struct plan *p, const struct companion *c)
 	if (a && a->unique)
 		return false;
 	for (size_t i = 0; i < c->rule_count; i++)
-		if (value_present(value_get(p->key, c->rules[i].attribute)))
+		if (c->rules[i].at->of_table)
 			names_of_template(p->run->arena, &names, e, c->rules[i].template);
 	for (size_t i = 0; i < e->param_count; i++)
-		if (!names_have(&names, e->params[i]))
+		if (!names_have(&names, e->param_at[i]))
 			return false;
 	return true;
 }
@@ -119,7 +118,7 @@ bool plan_address_is_taken(struct plan *p, bool *out)
 {
 	const struct entity *e = p->entity;
 	const struct write *w = p->write;
-	struct value full;
+	struct row found;
 
 	*out = false;
 	if (!e->found_by.n || w->trusted || w->action)
@@ -130,11 +129,11 @@ bool plan_address_is_taken(struct plan *p, bool *out)
 	for (size_t i = 0; i < e->companion_count; i++)
 		if (e->companions[i].unique.n && guards_identity(p, &e->companions[i]))
 			return true;
-	/* There is mostly none: a rehearsal goes on as if that were known, up to where it would write. */
+	/* Usually there is none: a rehearsal continues on that assumption, up to its write. */
 	backend_together(p->run->backend, true);
-	if (!entity_fetch(p->run, e, entity_identity(p->run, e, row_item(p->item)), e->param_count, true, &full))
+	if (!entity_fetch(p->run, e, entity_identity(p->run, p->item), e->param_count, true, &found))
 		return false;
-	*out = value_present(full);
+	*out = found.entity != NULL;
 	return true;
 }
 
@@ -143,15 +142,15 @@ static void see_fetch(void *ctx, const struct term *t)
 	*(bool *)ctx = *(bool *)ctx || t->kind == TERM_FETCH;
 }
 
-/* Whether a part of the new item's identity was read from another item (the next number): someone else has been quicker, and
- * then it is another one. The same once more is no race. */
+/* Whether part of the new item's identity was read from another item (the next number): then a concurrent write took
+ * it, and the next try gets another one. The same value twice is not a race. */
 static bool chosen_here(struct plan *p)
 {
 	struct write *w = p->write;
 	bool read = false;
 
 	for (size_t i = 0; i < p->entity->param_count; i++) {
-		const struct attribute *a = entity_attribute(p->entity, p->entity->params[i]);
+		const struct attribute *a = slots_attribute(p->entity->slots, p->entity->param_at[i]);
 
 		if (a && a->default_ && !(w->input && row_has(w->input, a->at)))
 			term_walk(a->default_, see_fetch, &read);
@@ -162,15 +161,15 @@ static bool chosen_here(struct plan *p)
 	return true;
 }
 
-/* Somebody is where the item would be. */
+/* The target key is occupied. */
 static enum plan_end refused_place(struct plan *p, const struct dyn_refusal *f)
 {
 	const struct entity *e = p->entity;
 
-	/* A rule has looked at the item that was there, and it is gone by now (write_witness.c). */
+	/* A rule has read the previous item, which is gone by now (write_witness.c). */
 	if (plan_main(p)->must_exist && !value_present(f->item))
 		return PLAN_AGAIN;
-	/* What has expired is as if it were gone, and now it goes, with everything that it has. */
+	/* An expired item counts as absent: removes it now, with its companions. */
 	if (value_present(f->item) && entity_expired(p->run, f->item)) {
 		const struct entity *of = entity_of(p->run, f->item);
 
@@ -180,12 +179,12 @@ static enum plan_end refused_place(struct plan *p, const struct dyn_refusal *f)
 	if (!value_present(p->old) && (write_skips(p) || p->write->action || chosen_here(p)))
 		return PLAN_AGAIN;
 	for (size_t i = 0; value_present(p->old) && i < e->param_count; i++)
-		if (names_have(&p->changed, e->params[i]))
+		if (names_have(&p->changed, e->param_at[i]))
 			return tell_taken(p, e->params[i]);
 	return plan_tell_exists(p);
 }
 
-/* The target is gone and nobody minds; if it was looked at, then it must have been gone already. */
+/* The target is gone, which is fine; but if a rule has read it, it must have been gone then too. */
 static enum plan_end leave_out(struct plan_action *a)
 {
 	if (!a->witnessed) {
@@ -218,8 +217,6 @@ static enum plan_end refused_target(struct plan *p, struct plan_action *a, const
 		}
 		return leave_out(a);
 	}
-	if (hold_is_met(p->run, a, f->item))
-		return PLAN_AGAIN;
 	row_from(&target, p->run->arena, a->entity, entity_full(p->run, a->entity, f->item));
 	for (size_t i = 0; i < a->ask_count; i++) {
 		bool holds;
@@ -230,12 +227,12 @@ static enum plan_end refused_target(struct plan *p, struct plan_action *a, const
 			unfit = &a->asks[i];
 	}
 	if (!unfit)
-		return PLAN_AGAIN; /* a copy was out of date, or it has become well meanwhile */
+		return PLAN_AGAIN; /* a copy was out of date, or the condition holds by now */
 	(void)plan_tell_unfit(p->write, unfit);
 	return PLAN_FAILED;
 }
 
-/* DONE: the action has been left out. */
+/* DONE: left the action out. */
 static enum plan_end refused_one(struct plan *p, struct plan_action *a, const struct dyn_refusal *f)
 {
 	switch (a->role) {
@@ -261,20 +258,19 @@ struct commit_request {
 	size_t count;
 };
 
-/* A target that has to be there and is not: a wrong address comes before what is in the way there. */
+/* A required target is missing: a wrong address takes precedence over conflicts there. */
 static bool is_missing(struct plan *p, const struct plan_action *a, const struct dyn_refusal *f)
 {
 	return a->role == PLAN_TARGET && a->ask_count && (!value_present(f->item) || entity_expired(p->run, f->item));
 }
 
-/* A companion that a rule has looked at, and that is another one now; not a value that is taken. */
+/* A companion that a rule has read has changed: not a taken value. */
 static bool is_other_companion(const struct plan_action *a, const struct dyn_refusal *f)
 {
 	return a->role == PLAN_COMPANION && a->witnessed && !(a->companion->unique.n && value_present(f->item));
 }
 
-/* The item of a change that is no longer what was read says more than anything else; a value that is taken says more
- * than that the item is there. */
+/* Priority: first a changed item that no longer is as read; and a taken value before "the item exists". */
 static enum plan_end refused(struct plan *p, const struct commit_request *q)
 {
 	const struct dyn_refusal *place = NULL;
@@ -362,7 +358,7 @@ static enum plan_end too_many(struct plan *p, size_t n)
 	return PLAN_FAILED;
 }
 
-/* Where there is no room for the receipt the token, which is made of the same key, keeps the write from being done twice. */
+/* If there is no room for the receipt, the token, made from the same key, prevents a second write. */
 static enum dyn_outcome send_request(struct plan *p, struct commit_request *q)
 {
 	const struct write_options *o = p->write->options;
@@ -394,7 +390,7 @@ enum plan_end plan_commit(struct plan *p)
 			return too_many(p, q.count);
 		switch (send_request(p, &q)) {
 		case DYN_DONE:
-			r->memo = NULL; /* what rules have seen may be of the past */
+			r->memo = NULL; /* items read by rules may be outdated */
 			if (p->item)
 				entity_remember_place(r, p->entity, p->item, p->key);
 			turn_give(p->write->turn);
@@ -424,8 +420,8 @@ static void complain(struct run *r, const char *what)
 
 static bool moves_keys(const struct entity *e, const struct fields *adds)
 {
-	for (size_t i = 0; i < adds->count; i++)
-		if (keep_depends(e, adds->list[i].name))
+	for (size_t i = 0; i < e->attribute_count; i++)
+		if (fields_has(adds, e->attributes[i].name) && keep_depends(e, e->attributes[i].at))
 			return true;
 	return false;
 }
@@ -438,16 +434,16 @@ static bool is_copied(struct arena *arena, const struct design *d, const struct 
 		for (size_t k = 0; k < d->entities[i].attribute_count; k++) {
 			const struct attribute *a = &d->entities[i].attributes[k];
 
-			if (a->kept_by.n && slice_equal(a->copy_entity, e->name))
+			if (a->kept_by.n && a->copy_of == e)
 				names_of_copy(arena, &names, e, a);
 		}
 	for (size_t i = 0; i < names.count; i++)
-		if (fields_has(adds, names.list[i]))
+		if (fields_has(adds, names.list[i]->text))
 			return true;
 	return false;
 }
 
-/* Copies of a counter: everything about the item is as it was but for that. */
+/* Copies of a counter: the rest of the item is unchanged. */
 static bool follow_copied(struct run *b, const struct entity *e, struct value key, const struct fields *adds)
 {
 	struct value full, old;
@@ -484,7 +480,7 @@ static void follow_counters(struct plan *p, struct run *b)
 		follow_adds(b, p->run, p->entity, p->key, &p->self);
 }
 
-/* The source of a copy may have changed between the reading and the commit, when whoever changed it could not see this item. */
+/* The source of a copy may have changed between the reading and the commit, by a write that could not see this item. */
 static void follow_copies(struct plan *p, struct run *b)
 {
 	const struct write *w = p->write;
@@ -498,7 +494,7 @@ static void follow_copies(struct plan *p, struct run *b)
 		if (!entity_fetch_key(b, c->source, c->key, true, &now) ||
 		    !entity_copied(b, c->attribute, &(struct row){ .full = now }, &copy))
 			complain(b, "a copy has not been compared");
-		else if (!value_equal(copy, c->value) && !write_refresh(b, p->entity, p->key, c->source->name))
+		else if (!value_equal(copy, c->value) && !write_refresh(b, p->entity, p->key, c->source))
 			complain(b, "a copy has not been brought up to date");
 		branch_clear(b, p->run);
 	}
@@ -508,7 +504,7 @@ static void follow_copies(struct plan *p, struct run *b)
 
 void plan_follow(struct plan *p)
 {
-	bool keeper = p->run->app && p->run->app->keeper_runs; /* it sees the change in the stream */
+	bool keeper = p->run->app && p->run->app->keeper_runs; /* the keeper sees the change in the stream */
 	struct run *b;
 
 	if (p->run->depth >= FOLLOW_MOST) {

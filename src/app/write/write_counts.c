@@ -1,14 +1,13 @@
-/* What a write means for other items: counters that move by the difference, and items that must be there.
+/* The effect of a write on other items: counters that move by the difference, and items that must exist.
  *
- * The difference is between what the item as it is stored contributes and what it will contribute. A counter of the item
- * itself has moved before anyone looks, so a count goes `by` or `when` a derived attribute of it, which is stored, and never
- * the counter.
+ * The difference is between the contributions of the stored item and the new one. A counter of the item itself moves
+ * on its own, so a count's `by` or `when` uses a derived attribute of it, which is stored, and never the counter.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "app/write/hold.h"
+#include "app/write/joined.h"
 
 /* ---- conditions on a target ---- */
 
-/* A condition that DynamoDB cannot ask is asked here, and what it was asked of must still be so. */
+/* Evaluates here a condition that DynamoDB cannot express; the attributes it read must be unchanged at commit. */
 static bool ask_here(struct plan *p, struct plan_action *a, const struct plan_ask *ask)
 {
 	struct name_list names = { 0 };
@@ -29,17 +28,17 @@ static bool ask_here(struct plan *p, struct plan_action *a, const struct plan_as
 		return plan_tell_unfit(p->write, ask);
 	names_of_term(p->run->arena, &names, a->entity, ask->if_);
 	for (size_t i = 0; i < names.count; i++) {
-		const struct attribute *at = entity_attribute(a->entity, names.list[i]);
+		const struct name *n = names.list[i];
 
-		if (!at->from_key && !value_present(value_get(a->key, names.list[i])))
-			fields_set(&a->equal, names.list[i], value_get(target, names.list[i]));
+		if (!slots_attribute(a->entity->slots, n)->from_key && !n->of_table)
+			fields_set(&a->equal, n->text, row_get(&f, n));
 	}
 	return true;
 }
 
 bool plan_filter(struct plan *p, struct plan_action *a, const struct term *t, bool *cannot)
 {
-	struct scope s = write_scope(p->write, p->item, p->old);
+	struct scope s = write_scope(p->write, p->item, value_present(p->old) ? &p->old_row : NULL);
 	struct term_scope bound = scope_bind(&s);
 	const struct test *test;
 	struct error e = { 0 };
@@ -65,7 +64,8 @@ bool plan_add_ask(struct plan *p, struct plan_action *a, const struct plan_ask *
 {
 	bool cannot;
 
-	plan_not_held(a);
+	if (!plan_joins(p, a))
+		return false;
 	if (!a->ask_count)
 		plan_ask_alive(p, a);
 	if (a->ask_count == a->ask_capacity) {
@@ -82,7 +82,7 @@ bool plan_add_ask(struct plan *p, struct plan_action *a, const struct plan_ask *
 
 /* ---- targets ---- */
 
-/* A copy is not born stale when its source is in the transaction anyway. */
+/* If a copy's source is in the transaction anyway, adds the condition that the copy is current. */
 static void hold_copies(struct plan *p, struct plan_action *a)
 {
 	for (size_t i = 0; i < p->write->copy_count; i++) {
@@ -97,9 +97,9 @@ static void hold_copies(struct plan *p, struct plan_action *a)
 			continue;
 		names_of_copy(p->run->arena, &names, a->entity, c->attribute);
 		for (size_t k = 0; k < names.count; k++) {
-			source = entity_attribute(a->entity, names.list[k]);
+			source = slots_attribute(a->entity->slots, names.list[k]);
 			if (!source || !source->from_key)
-				fields_set(&a->equal, names.list[k], value_get(c->from, names.list[k]));
+				fields_set(&a->equal, names.list[k]->text, value_get(c->from, names.list[k]->text));
 		}
 		c->held = true;
 	}
@@ -122,10 +122,10 @@ static bool is_self(const struct plan *p, struct value key)
 	return value_equal(key, p->key) || value_equal(key, p->old_key);
 }
 
-/* The item asks something of itself: of what it will be. */
+/* A requirement on the item itself, evaluated on the new item. */
 static bool ask_self(struct plan *p, const struct plan_ask *ask)
 {
-	struct scope s = write_scope(p->write, p->item, p->old);
+	struct scope s = write_scope(p->write, p->item, value_present(p->old) ? &p->old_row : NULL);
 	bool holds;
 
 	if (!scope_holds(&s, ask->if_, &holds))
@@ -162,7 +162,7 @@ static bool side_of(struct plan *p, const struct count_rule *c, const struct row
 	return !out->counts || scope_args(&s, c->target.args, c->target.arg_count, &out->args);
 }
 
-/* Moves the counter. `starts`: the item did not count there before, so the target must be there, and fit. */
+/* Moves the counter. `starts`: the item did not count there before, so the target must exist and fit. */
 static bool move_counter(struct plan *p, const struct count_rule *c, struct value *args, const struct number *n,
 			 bool starts)
 {
@@ -217,7 +217,7 @@ static bool plan_count(struct plan *p, const struct count_rule *c)
 	return !after.counts || move_counter(p, c, after.args, &after.amount, true);
 }
 
-/* +1 and -1 on one counter are nothing, and what is neither moved nor asked for is no part of the transaction. */
+/* +1 and -1 on one counter cancel out; drops targets that are neither moved nor required. */
 static void drop_idle(struct plan *p)
 {
 	const struct number zero = number_from_i64(0);
@@ -234,7 +234,7 @@ static void drop_idle(struct plan *p)
 		}
 		if (a->role == PLAN_TARGET && !a->add.count && !a->ask_count)
 			continue;
-		if (a->role == PLAN_TARGET && !a->add.count)
+		if (a->role == PLAN_TARGET && !a->add.count && !a->set.count)
 			a->kind = DYN_CHECK;
 		p->actions[kept++] = *a;
 	}
@@ -255,7 +255,7 @@ static bool plan_requirement(struct plan *p, const struct requirement *q)
 {
 	const struct entity *e = q->target.to;
 	struct plan_ask ask = { .reference = &q->target, .if_ = q->if_, .sentence = q->sentence };
-	struct scope s = write_scope(p->write, p->item, p->old);
+	struct scope s = write_scope(p->write, p->item, value_present(p->old) ? &p->old_row : NULL);
 	struct value *args, key;
 	bool holds;
 
@@ -272,7 +272,7 @@ static bool plan_requirement(struct plan *p, const struct requirement *q)
 	return is_self(p, key) ? ask_self(p, &ask) : plan_add_ask(p, plan_target(p, e, key), &ask);
 }
 
-/* Whether an attribute that it names has changed. */
+/* Whether an attribute that the requirement names has changed. */
 static bool is_touched(struct plan *p, const struct requirement *q)
 {
 	struct name_list names = { 0 };

@@ -1,4 +1,4 @@
-/* Creating: from what is given to the whole item, and into the table.
+/* Creating: from the input to the whole item, and into the table.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "app/write/deleting.h"
 #include "app/entity/input.h"
@@ -6,7 +6,7 @@
 
 /* ---- ids ---- */
 
-/* The same in every try: an answer that was lost on the way is not followed by a second item. */
+/* The same in every try: after a lost reply, a retry creates no second item. */
 static bool id_of(struct write *w, const struct attribute *a, struct value *out)
 {
 	struct run *r = w->run;
@@ -26,7 +26,7 @@ static bool id_of(struct write *w, const struct attribute *a, struct value *out)
 
 /* ---- the caller ---- */
 
-/* Who is asking comes from the token. A path that names someone else is someone else's. */
+/* The caller comes from the token. A path that names another account belongs to that account. */
 static bool set_caller(struct write *w, const struct attribute *a, struct row *f)
 {
 	struct run *r = w->run;
@@ -49,7 +49,7 @@ static bool set_caller(struct write *w, const struct attribute *a, struct row *f
 	return true;
 }
 
-/* ---- what the server gives ---- */
+/* ---- values from the server ---- */
 
 static bool give_one(struct write *w, const struct attribute *a, struct row *f)
 {
@@ -70,7 +70,7 @@ static bool give_one(struct write *w, const struct attribute *a, struct row *f)
 	return true;
 }
 
-/* ---- defaults and copies: each after what it refers to ---- */
+/* ---- defaults and copies, in order of dependency ---- */
 
 struct pending {
 	struct write *write;
@@ -96,7 +96,7 @@ static bool must_wait(struct pending *p, size_t which)
 
 	names_of_source(p, &e->attributes[which], &names);
 	for (size_t i = 0; i < e->attribute_count; i++)
-		if (i != which && p->waiting[i] && names_have(&names, e->attributes[i].name))
+		if (i != which && p->waiting[i] && names_have(&names, e->attributes[i].at))
 			return true;
 	return false;
 }
@@ -105,7 +105,7 @@ static bool fill_one(struct pending *p, size_t which)
 {
 	struct write *w = p->write;
 	const struct attribute *a = &w->entity->attributes[which];
-	struct scope s = write_scope(w, p->fields, VALUE_ABSENT);
+	struct scope s = write_scope(w, p->fields, NULL);
 	struct value v;
 
 	p->waiting[which] = false;
@@ -140,7 +140,7 @@ static bool fill_waiting(struct pending *p)
 			any = true;
 			force = false;
 		}
-		force = more && !any; /* a circle: somewhere it has to begin */
+		force = more && !any; /* a circle: starts anywhere */
 	}
 	return true;
 }
@@ -165,24 +165,23 @@ bool write_defaults(struct write *w, struct row *f, bool *which)
 	return fill_waiting(&p);
 }
 
-/* What was copied, and what decided that it was. */
+/* Records the copied value and the condition for copying it. */
 static void note_copied(struct run *r, const struct attribute *a, const struct entity *source,
 			const struct entity_look *look)
 {
 	struct witness *seen = witness_item(r, source, look);
 	struct name_list names = { 0 };
 
-	names_add(r->arena, &names, a->copy_attribute);
-	names_of_term(r->arena, &names, source, a->copy_if);
+	names_of_copy(r->arena, &names, source, a);
 	for (size_t i = 0; seen && i < names.count; i++)
-		witness_reads(seen, names.list[i], row_find(&look->item, names.list[i]));
+		witness_reads(seen, names.list[i], row_get(&look->item, names.list[i]));
 }
 
 bool write_copy(struct write *w, const struct attribute *a, struct row *f)
 {
 	struct run *r = w->run;
 	const struct entity *source = a->copy_of;
-	struct scope s = write_scope(w, f, VALUE_ABSENT);
+	struct scope s = write_scope(w, f, NULL);
 	struct copy_note note = { .attribute = a, .source = source };
 	struct entity_look look;
 	struct value *args, full;
@@ -190,16 +189,17 @@ bool write_copy(struct write *w, const struct attribute *a, struct row *f)
 	if (!scope_args(&s, a->copy_args, a->copy_arg_count, &args) ||
 	    !entity_locate(r, source, args, a->copy_arg_count, &note.key))
 		return false;
-	/* What this try has seen will do: if it has changed since, that is noticed. Effects may come long after they looked. */
+	/* Uses the source as read in this try: if it has changed since, the commit notices. Effects may run long after they
+	 * read it. */
 	if (!entity_look_at(r, source, note.key, w->trusted, &look))
 		return false;
 	note.from = full = look.item.full;
 	if (!entity_copied(r, a, &look.item, &note.value))
 		return false;
-	/* A copy that is kept is compared after the commit, or held where its source is in the transaction anyway. */
+	/* A kept copy is compared after the commit, or held if its source is in the transaction anyway. */
 	if (!a->kept_by.n)
 		note_copied(r, a, source, &look);
-	/* A copy that is kept shows nothing of a source that is gone. Of the others what an operator gives stands without one. */
+	/* A kept copy of a missing source is empty. Other copies keep a value that an operator gives. */
 	if (value_present(note.value))
 		row_set(f, a->at, note.value);
 	else if (value_present(full) || a->kept_by.n || (!w->trusted && !r->caller.operator_))
@@ -233,16 +233,17 @@ bool write_make(struct write *w, const struct row *given, struct row *f)
 	return fill_in(w, f);
 }
 
-/* ---- may it be? ---- */
+/* ---- rules ---- */
 
-/* What the new item refers to is not there, or not for this caller to see: that is told first. */
+/* Reports first if an item that the new one refers to is missing, or hidden from this caller. */
 static bool tell_hidden(struct write *w, const struct row *f, const struct reference *ref, const struct term *when,
 			struct slice sentence, bool *told)
 {
 	const struct entity *e = ref->to;
-	struct scope s = write_scope(w, f, VALUE_ABSENT);
+	struct scope s = write_scope(w, f, NULL);
 	struct plan_ask ask = { .reference = ref, .sentence = sentence };
-	struct value *args, full;
+	struct value *args;
+	struct row item;
 	bool holds, readable = false;
 
 	if (!scope_holds(&s, when, &holds))
@@ -250,9 +251,9 @@ static bool tell_hidden(struct write *w, const struct row *f, const struct refer
 	if (!holds)
 		return true;
 	if (!scope_args(&s, ref->args, ref->arg_count, &args) ||
-	    !entity_fetch(w->run, e, args, ref->arg_count, false, &full))
+	    !entity_fetch(w->run, e, args, ref->arg_count, false, &item))
 		return false;
-	if (value_present(full) && !entity_allows(w->run, e, ALLOW_READ, full, VALUE_ABSENT, &readable))
+	if (item.entity && !entity_allows_row(w->run, e, ALLOW_READ, &item, NULL, &readable))
 		return false;
 	ask.args = args;
 	*told = !readable;
@@ -277,15 +278,15 @@ static bool refuse_new(struct write *w, const struct row *f)
 
 static bool may_create(struct write *w, const struct row *f, bool *out)
 {
-	struct scope s = write_scope(w, f, VALUE_ABSENT);
+	struct scope s = write_scope(w, f, NULL);
 
 	*out = w->trusted || w->run->caller.operator_;
 	if (*out)
 		return true;
 	if (!w->action)
-		return entity_allows_row(w->run, w->entity, ALLOW_CREATE, f, VALUE_ABSENT, out);
+		return entity_allows_row(w->run, w->entity, ALLOW_CREATE, f, NULL, out);
 	if (!w->action->allow)
-		return entity_allows_row(w->run, w->entity, ALLOW_UPDATE, f, VALUE_ABSENT, out);
+		return entity_allows_row(w->run, w->entity, ALLOW_UPDATE, f, NULL, out);
 	if (!scope_holds(&s, w->action->allow, out))
 		return false;
 	*out = *out || run_explores(w->run);
@@ -310,7 +311,7 @@ enum plan_end write_put_new(struct write *w, struct row *f, struct write_result 
 		(void)!may_create(w, f, &taken);
 		write_explore(w, row_item(f));
 	}
-	/* Who is nobody is told to log in before he is told what is wrong with the body. */
+	/* Anonymous callers get 401 before body errors. */
 	if (!r->caller.subject.n && !r->caller.operator_ && !ask_to_create(w, f))
 		return PLAN_FAILED;
 	if (!input_required(r, w->entity, f)) {
@@ -319,15 +320,15 @@ enum plan_end write_put_new(struct write *w, struct row *f, struct write_result 
 					   w->input ? row_find(w->input, SLICE("password")) : VALUE_ABSENT);
 		return PLAN_FAILED;
 	}
-	if (!entity_complete(r, w->entity, f, VALUE_ABSENT) || !write_checks(w, f, VALUE_ABSENT) ||
-	    !ask_to_create(w, f) || !write_password(w, f, VALUE_ABSENT))
+	if (!entity_complete(r, w->entity, f, VALUE_ABSENT) || !write_checks(w, f, NULL) || !ask_to_create(w, f) ||
+	    !write_password(w, f, VALUE_ABSENT))
 		return PLAN_FAILED;
 	plan_init(&p, w, VALUE_ABSENT, f);
 	if (!plan_address_is_taken(&p, &taken))
 		return PLAN_FAILED;
 	if (taken)
 		return plan_tell_exists(&p);
-	if (w->action && !write_adds(w, f, VALUE_ABSENT, &p.self))
+	if (w->action && !write_adds(w, f, NULL, &p.self))
 		return PLAN_FAILED;
 	if (!plan_make(&p) || !plan_deleting(&p))
 		return PLAN_FAILED;

@@ -1,10 +1,11 @@
-/* Deleting: for good, with all that belongs to the item; or as the design says, by setting something.
+/* Deleting: permanently, with everything that belongs to the item; or softly, by setting attributes, as the design
+ * says.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <time.h>
 
+#include "app/run/state.h"
 #include "app/write/deleting.h"
-#include "app/write/hold.h"
-#include "app/db/late.h"
+#include "app/write/joined.h"
 #include "app/db/rehearse.h"
 #include "app/read/read.h"
 
@@ -21,10 +22,10 @@ static bool any_row(void *ctx, const struct row *row, bool *stop)
 struct asking {
 	const struct entity *entity;
 	struct value full;
-	const struct access *which; /* of the patterns returns something; NULL: none */
+	const struct access *which; /* the pattern that returns rows; NULL: none */
 };
 
-/* A rehearse_part: all patterns at once, where the table is elsewhere. */
+/* A rehearse_part: on a remote table, reads all patterns at once. */
 static bool still_has(struct run *r, void *ctx)
 {
 	struct asking *q = ctx;
@@ -36,7 +37,7 @@ static bool still_has(struct run *r, void *ctx)
 	row_from(&f, r->arena, q->entity, q->full);
 	backend_together(r->backend, true);
 	for (size_t i = 0; i < d->refuse_count && !q->which; i++) {
-		const struct access *x = design_access(r->design, d->refuse_while[i]);
+		const struct access *x = d->refuse_access[i];
 		bool any = false;
 
 		if (!x)
@@ -56,19 +57,17 @@ static bool tell_still_has(struct write *w, const struct access *x)
 			SLICE_ARG(x->name));
 }
 
-/* `held`: the item is, which was a write, so that the request as a whole is no longer rehearsed. */
-static bool ask_patterns(struct write *w, struct value full, bool held)
+/* `again`: the request as a whole is no longer rehearsed. */
+static bool ask_patterns(struct write *w, struct value full, bool again)
 {
 	struct asking q = { .entity = w->entity, .full = full };
-	struct guesses *g = held && w->run->app ? w->run->app->guesses : NULL;
+	struct guesses *g = again && w->run->app ? w->run->app->guesses : NULL;
 
-	if (!w->entity->delete_.refuse_count)
-		return true;
 	return (g ? rehearse_reads(w->run, g, still_has, &q) : still_has(w->run, &q)) &&
 	       (!q.which || tell_still_has(w, q.which));
 }
 
-/* ---- for good ---- */
+/* ---- permanently ---- */
 
 static enum plan_end remove_item(struct write *w, struct value old)
 {
@@ -78,45 +77,39 @@ static enum plan_end remove_item(struct write *w, struct value old)
 	plan_init(&p, w, old, NULL);
 	if (!plan_make(&p) || !plan_deleting(&p))
 		return PLAN_FAILED;
-	plan_held_by(&p);
+	plan_joined_by(&p);
 	end = plan_commit(&p);
-	w->alone = true; /* should there be another try: fewer to wait for */
+	w->alone = true; /* in case of a retry: a smaller transaction */
 	if (end != PLAN_DONE)
 		return end;
-	w->hold = VALUE_ABSENT;
 	plan_follow(&p);
 	deleting_follow(&p);
 	plan_follow_removal(&p);
 	return PLAN_DONE;
 }
 
-/* What was written before the item was held is in the indexes then. */
-static void wait_for_indexes(const struct write *w)
+static void pause_for(int64_t ms)
 {
-	const struct delete_rule *d = &w->entity->delete_;
-	int64_t ms = late_ms(w->run->app);
 	struct timespec t = { .tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000L };
 
-	for (size_t i = 0; late_is_possible(w->run) && i < d->refuse_count; i++)
-		if (late_reads_index(w->run->design, d->refuse_while[i])) {
-			(void)nanosleep(&t, NULL);
-			return;
-		}
+	if (ms)
+		(void)nanosleep(&t, NULL);
 }
 
-/* Asked twice: what is refused for something that has long been there need not be held for it. */
-static enum plan_end hold_and_ask(struct write *w, struct value old)
+/* Asked twice only when the first answers may not show what joined last (joined.h). */
+static bool nothing_hangs_on(struct write *w, struct value old)
 {
-	enum plan_end end;
+	int64_t wait_ms;
 
-	if (!ask_patterns(w, old, false))
-		return PLAN_FAILED;
 	if (!w->entity->delete_.refuse_count)
-		return PLAN_DONE;
-	end = hold_take(w, old);
-	if (end == PLAN_DONE)
-		wait_for_indexes(w);
-	return end != PLAN_DONE || ask_patterns(w, old, true) ? end : PLAN_FAILED;
+		return true;
+	if (!ask_patterns(w, old, false))
+		return false;
+	if (joined_before(w, old, &wait_ms))
+		return true;
+	backend_settle(w->run->backend);
+	pause_for(wait_ms);
+	return ask_patterns(w, old, true);
 }
 
 static bool may_delete(struct write *w, struct value full)
@@ -140,11 +133,8 @@ static enum plan_end delete_once(struct write *w, struct write_result *out)
 		(void)write_not_found(w);
 		return PLAN_FAILED;
 	}
-	if (!may_delete(w, old) || !write_if_match(w, old))
+	if (!may_delete(w, old) || !write_if_match(w, old) || !nothing_hangs_on(w, old))
 		return PLAN_FAILED;
-	end = hold_and_ask(w, old);
-	if (end != PLAN_DONE)
-		return end;
 	if (!w->entity->delete_.soft)
 		return remove_item(w, old);
 	end = write_alter(w, old, out);
@@ -168,15 +158,13 @@ bool write_delete(struct run *r, const struct identity *of, const struct write_o
 		.remove = e->delete_.remove,
 		.remove_count = e->delete_.remove_count,
 	};
-	bool done = write_try(&w, delete_once, out);
 
-	hold_release(&w); /* also of one that was deleted softly without anything to change */
-	return done;
+	return write_try(&w, delete_once, out);
 }
 
 /* ---- by the runtime ---- */
 
-/* Also what has expired: read as it is stored. */
+/* Also removes expired items: reads them as stored. */
 static enum plan_end remove_once(struct write *w, struct write_result *out)
 {
 	struct value stored, full;

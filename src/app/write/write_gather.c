@@ -1,13 +1,13 @@
 /* Adds that wait: many views of a card become one write a minute.
  *
  * Invariants
- *   G1  What was gathered is added once. When the database is at an address, a write can be done though its reply says otherwise.
- *       So it has a token (ClientRequestToken), and while it is not known what became of it nothing is added to the sum: it is
- *       sent again as it was, and the database knows it. Further additions to the item are gathered apart.
- *   G2  The database knows a token for ten minutes. What is not settled by then is given up: rather not at all than twice.
+ *   G1 A gathered sum is added once. With a remote database, a write can succeed although its reply is an error. So
+ *   it has a token (ClientRequestToken), and while its outcome is unknown the sum does not change: it is sent again
+ *   unchanged, and the database recognizes it. Further additions to the item are gathered separately.
+ *   G2 The database remembers a token for ten minutes. A sum with unknown outcome by then is dropped: better never
+ *   than twice.
  *
- * One lock, held for a few instructions and never while anything is written or memory of a request is asked for (which may
- * leave by longjmp).
+ * One lock, held for a few instructions and never during a write or an arena allocation (which may leave by longjmp).
  * SPDX-License-Identifier: Apache-2.0 */
 #include <pthread.h>
 
@@ -20,18 +20,18 @@
 #include "value/key.h"
 
 #define BUCKETS    1024
-#define MOST       100000      /* that wait at once: beyond them additions are written as they come */
+#define MOST       100000      /* gathered at once: additions beyond that are written immediately */
 #define TOKEN_MS   (9 * 60000) /* G2, with a minute for the last try */
 #define LAST_TRIES 3
 
 struct gathered {
 	struct gathered *next;
 	const struct entity *entity;
-	struct slice attribute; /* of the design, which outlives the app */
+	struct slice attribute; /* the design's, which outlives the app */
 	int64_t due_ms;         /* clock_steady_ms() */
-	int64_t unsure_ms;      /* G1: likewise, since when it may have been written; with a token only */
+	int64_t unsure_ms;      /* G1: likewise: when it was first sent, so may have been written; only with a token */
 	struct number sum;
-	char token[ULID_LENGTH]; /* empty: it has never been sent with one */
+	char token[ULID_LENGTH]; /* empty: never sent with one */
 	bool is_written;
 	size_t key_size;
 	uint8_t key[];
@@ -88,7 +88,7 @@ static struct gathered **place_of(struct gather *g, const struct gathered *x)
 	return p;
 }
 
-/* Exact, or nothing: an error would want memory for its text. */
+/* Exact or fails, without an error text, which would need memory. */
 static bool sum(struct number *x, const struct number *y)
 {
 	struct arena a;
@@ -104,7 +104,7 @@ static bool sum(struct number *x, const struct number *y)
 	return ok;
 }
 
-/* Takes `x` over; false: it could not, and x is still the caller's. */
+/* Takes over `x`. False: not possible; the caller still owns it. */
 static bool put_in(struct gather *g, struct gathered *x)
 {
 	struct gathered **p;
@@ -159,7 +159,7 @@ static void put_aside(struct gather *g, struct gathered *x)
 	pthread_mutex_unlock(&g->lock);
 }
 
-/* What could not be written, for whatever reason, waits on. */
+/* Puts back sums that were not written, for whatever reason. */
 static void give_back(void *ctx)
 {
 	struct taken *t = ctx;
@@ -217,7 +217,7 @@ static enum plan_end write_one(struct run *r, struct gathered *x)
 	plan_init(&p, &w, VALUE_ABSENT, NULL);
 	a = plan_add(&p, PLAN_TARGET, DYN_UPDATE, key);
 	a->entity = x->entity;
-	a->must_exist = true; /* an item that is gone is left out: what was gathered for it goes, too */
+	a->must_exist = true; /* drops the sum of a deleted item */
 	fields_set(&a->add, x->attribute, value_make_n(r->arena, &x->sum));
 	end = plan_commit(&p);
 	x->is_written = end == PLAN_DONE;
@@ -226,7 +226,7 @@ static enum plan_end write_one(struct run *r, struct gathered *x)
 	return end;
 }
 
-/* G1: from here on, also when memory runs out in the middle. */
+/* G1: holds from here on, even if memory runs out. */
 static bool begin_surely(struct run *r, struct gathered *x)
 {
 	if (!r->app->database || !r->app->database->is_remote || x->token[0])
@@ -235,7 +235,7 @@ static bool begin_surely(struct run *r, struct gathered *x)
 	return ulid_new(r->now_ms, x->token) || run_fail(r, PROBLEM_BUSY, "there are no random numbers");
 }
 
-/* Known not to have been written: others may be added to it. */
+/* Known not to have been written: the sum may grow again. */
 static void make_sure(struct gathered *x)
 {
 	x->token[0] = 0;

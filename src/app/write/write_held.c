@@ -1,7 +1,8 @@
 /* Checks of an item whose counters move: by a count of another item, or by an action that adds.
  *
- * A check is a promise about the item, also when nobody writes it whole. `stock >= 0` where stock moves by -3 is the condition
- * stock >= 3, which many may ask at once; of anything else everything that it reads must still be what was read here.
+ * A check must hold even if only a counter of the item moves. `stock >= 0` with stock moving by -3 becomes the
+ * condition stock >= 3, which many writes may use at once; for other checks, all attributes they read must be
+ * unchanged at commit.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "app/write/write_plan.h"
 
@@ -10,7 +11,7 @@ struct held {
 	struct plan_action *action;
 	const struct entity *entity;
 	const struct check_rule *check;
-	struct row item; /* as it was read, in full */
+	struct row item; /* as read, in full */
 };
 
 static bool tell(const struct held *h)
@@ -21,10 +22,10 @@ static bool tell(const struct held *h)
 static void still(struct held *h, const struct name_list *names)
 {
 	for (size_t i = 0; i < names->count; i++) {
-		const struct attribute *a = entity_attribute(h->entity, names->list[i]);
+		const struct name *n = names->list[i];
 
-		if (!a->from_key && !value_present(value_get(h->action->key, a->name)))
-			fields_set(&h->action->equal, a->name, row_get(&h->item, a->at));
+		if (!slots_attribute(h->entity->slots, n)->from_key && !n->of_table)
+			fields_set(&h->action->equal, n->text, row_get(&h->item, n));
 	}
 }
 
@@ -46,7 +47,7 @@ static bool reads_moved(const struct held *h, const struct term *t)
 
 	names_of_term(h->plan->run->arena, &names, h->entity, t);
 	for (size_t i = 0; i < names.count; i++)
-		if (fields_has(&h->action->add, names.list[i]))
+		if (fields_has(&h->action->add, names.list[i]->text))
 			return true;
 	return false;
 }
@@ -100,7 +101,7 @@ static bool hold_limit(struct held *h, const struct limit *l)
 	const struct term *t;
 	struct value bound;
 
-	if (lower ? sign >= 0 : sign <= 0) /* away from the limit, from wherever it is */
+	if (lower ? sign >= 0 : sign <= 0) /* moves away from the limit */
 		return true;
 	if (!scope_value(&s, l->bound, &bound))
 		return false;
@@ -146,9 +147,9 @@ static bool hold_whole(struct held *h)
 	return true;
 }
 
-/* ---- all of them ---- */
+/* ---- all checks ---- */
 
-/* *there false: it is gone, which others tell of. */
+/* *there false: it is gone, which other code reports. */
 static bool read_item(struct held *h, bool *there)
 {
 	struct run *r = h->plan->run;
@@ -190,7 +191,7 @@ static bool hold_checks(struct plan *p, struct plan_action *a)
 bool plan_held(struct plan *p)
 {
 	if (p->write->trusted && !p->item)
-		return true; /* a cascade: it goes, whatever that means for those it was counted on */
+		return true; /* a cascade removes the item whatever the checks of its targets say */
 	for (size_t i = 0; i < p->count; i++) {
 		struct plan_action *a = &p->actions[i];
 

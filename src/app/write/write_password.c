@@ -1,4 +1,4 @@
-/* Passwords on their way into the table: asked for, compared, hashed, put where the login looks for them.
+/* Passwords in writes: comparing the old one, hashing the new one, storing it where the login reads it.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "app/run/state.h"
 #include "app/auth/caller.h"
@@ -71,8 +71,8 @@ static bool refuse_guess(const struct run *r, const char *outcome)
 	return false;
 }
 
-/* A caller who changes a password has to know the one before. A stolen token would be a way to guess it, so failures
- * are slowed as those of logins are; counted apart from them, or strangers could keep the owner from changing it. */
+/* A caller who changes a password must know the old one. Failures are slowed like those of logins, so that a stolen
+ * token does not allow guessing. They are counted separately, or strangers could keep the owner from changing it. */
 static bool knows_current(struct write *w)
 {
 	struct run *r = w->run;
@@ -136,22 +136,24 @@ bool write_password(struct write *w, struct row *f, struct value old)
 void write_tell_password(const struct write *w, struct value full)
 {
 	struct run *r = w->run;
+	struct row account;
 
 	if (!value_present(w->hash) || !audit_is_on())
 		return;
+	account = row_lay(r->arena, w->entity, full);
 	audit_write(&(struct audit_event){
 		.kind = "password",
 		.outcome = "ok",
 		.subject = r->caller.operator_ && !r->caller.subject.n ? SLICE("operator") : r->caller.subject,
 		.design = r->design->name,
-		.action = arena_printf(r->arena, "PATCH %.*s", SLICE_ARG(entity_path(r, w->entity, full))),
+		.action = arena_printf(r->arena, "PATCH %.*s", SLICE_ARG(entity_path(r, &account))),
 		.status = 200,
 	});
 }
 
-/* ---- an item of their own ---- */
+/* ---- credentials as an item of their own ---- */
 
-/* As the entity that describes credentials has it, if one does: its times, its further keys. */
+/* Completes it as the entity that describes credentials says, if there is one: times, further keys. */
 static bool whole_secret(struct run *r, struct value item, struct value *out)
 {
 	const struct entity *e = entity_of(r, item);
@@ -184,7 +186,7 @@ static bool put_secret(struct plan *p, struct value key, struct slice attribute,
 		row_put(&f, it.name, it.value);
 	if (value_present(p->write->hash))
 		row_put(&f, attribute, p->write->hash);
-	/* Another change of the password since it was compared makes this one begin again. */
+	/* If the password has changed since it was compared, starts again. */
 	if (value_present(p->old) && value_equal(key, dyn_key_of(p->run, value_present(was) ? was : key)))
 		fields_set(&a->equal, attribute, value_get(was, attribute));
 	return whole_secret(p->run, row_item(&f), &a->item);

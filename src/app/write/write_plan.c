@@ -4,14 +4,6 @@
 
 /* ---- small things ---- */
 
-bool names_have(const struct name_list *l, struct slice name)
-{
-	for (size_t i = 0; i < l->count; i++)
-		if (slice_equal(l->list[i], name))
-			return true;
-	return false;
-}
-
 bool names_meet(const struct name_list *x, const struct name_list *y)
 {
 	for (size_t i = 0; i < x->count; i++)
@@ -20,7 +12,7 @@ bool names_meet(const struct name_list *x, const struct name_list *y)
 	return false;
 }
 
-/* Moves a value; what is no number counts as 0. */
+/* Moves a value; a non-number counts as 0. */
 static bool moved(struct run *r, struct value v, const struct number *n, struct value *out)
 {
 	struct number sum = value_type(v) == VALUE_N ? value_number(v) : number_from_i64(0);
@@ -61,28 +53,35 @@ static bool is_counter(const struct entity *e, struct slice name)
 
 /* ---- the plan ---- */
 
-/* Of an entry of one row the value in the other; both are mostly of the entity. */
+/* The value of an entry in the other row; both rows usually have the entity's layout. */
 static struct value beside(const struct row *other, const struct row_iter *it)
 {
 	return it->slot && it->row->slots == other->slots ? other->values[it->slot->at] : row_find(other, it->name);
 }
 
-/* Counters move by themselves. */
+/* Whether the entry is a counter, which moves on its own. */
 static bool is_moving(const struct plan *p, const struct row_iter *it)
 {
 	return it->slot ? it->slot->attribute && it->slot->attribute->counter : is_counter(p->entity, it->name);
 }
 
+/* An attribute that the design does not know stays as it is. */
+static void note_change(struct plan *p, const struct row_iter *it)
+{
+	const struct name *n = it->slot ? it->slot->name : design_named(p->run->design, it->name);
+
+	if (n)
+		names_add(p->run->arena, &p->changed, n);
+}
+
 static void note_changes(struct plan *p)
 {
-	struct arena *a = p->run->arena;
-
 	for (struct row_iter it = row_iter(p->item); row_next(&it);)
 		if (!is_moving(p, &it) && !value_equal(it.value, beside(&p->old_row, &it)))
-			names_add(a, &p->changed, it.name);
+			note_change(p, &it);
 	for (struct row_iter it = row_iter(&p->old_row); row_next(&it);)
 		if (!is_moving(p, &it) && !value_present(beside(p->item, &it)))
-			names_add(a, &p->changed, it.name);
+			note_change(p, &it);
 }
 
 void plan_init(struct plan *p, struct write *w, struct value old, const struct row *item)
@@ -132,10 +131,10 @@ bool write_is_move(const struct plan *p)
 	return value_present(p->old_key) && value_present(p->key) && !value_equal(p->old_key, p->key);
 }
 
-/* P1 for what cannot be merged: a design that has two rules write one item. */
+/* P1 for actions that cannot be merged: a design in which two rules write the same item. */
 static struct plan_action *add_alone(struct plan *p, enum plan_role role, enum dyn_write_kind kind, struct value key)
 {
-	/* A list can have any length, and each of its elements a companion: no use in going on. */
+	/* A list may have any length and a companion for each element: stops early. */
 	if (p->count > DYN_MOST_ACTIONS) {
 		(void)run_fail(p->run, PROBLEM_INVALID,
 			       "this would change too many items: at most %d can be changed at once", DYN_MOST_ACTIONS);
@@ -170,8 +169,8 @@ static void see_counter(void *ctx, const struct term *t)
 		x->counter = x->counter || is_counter(x->entity, t->names[0]);
 }
 
-/* Whether a companion is made from a counter itself. From the item alone one cannot tell then what it is like now; what is
- * made from a derived attribute is as that says, for both are written together. */
+/* Whether a companion derives from a counter itself. Then the item alone does not tell its current form. One from a
+ * derived attribute is as that says, because both are written together. */
 static bool reads_counter(const struct entity *e, const struct companion *c)
 {
 	struct name_seen x = { .entity = e };
@@ -191,7 +190,7 @@ static bool reads_counter(const struct entity *e, const struct companion *c)
 	return x.counter;
 }
 
-/* What there is of such companions, in place of what there should be. */
+/* Reads the existing companions of that kind instead of computing them. */
 static bool look_up(struct plan *p, struct companion_item *old, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
@@ -257,7 +256,7 @@ static bool plan_companions(struct plan *p)
 
 /* ---- the item itself ---- */
 
-/* With the counters that this very write moves. */
+/* Includes the counters that this write moves. */
 static bool whole_item(struct plan *p, struct value *item)
 {
 	struct row f;
@@ -286,7 +285,7 @@ static bool plan_put(struct plan *p)
 	return whole_item(p, &a->item);
 }
 
-/* Everything is in the condition: the new item is made of all of the old one. */
+/* The condition includes everything: the new item is made from the whole old one. */
 static bool plan_move(struct plan *p)
 {
 	struct plan_action *a = add_alone(p, PLAN_OLD, DYN_DELETE, p->old_key);
@@ -295,7 +294,7 @@ static bool plan_move(struct plan *p)
 	if (!a)
 		return false;
 	a->must_exist = true;
-	for (size_t i = 0; i < p->entity->attribute_count; i++) /* nor has it got anything that it had not */
+	for (size_t i = 0; i < p->entity->attribute_count; i++) /* and it has no new attributes */
 		if (!p->entity->attributes[i].from_key)
 			fields_set(&a->equal, p->entity->attributes[i].name, VALUE_ABSENT);
 	while (value_next(&it))
@@ -314,7 +313,7 @@ static bool plan_delete(struct plan *p)
 	return true;
 }
 
-/* The attributes that are stored and differ. */
+/* Sets the stored attributes that differ. */
 static void set_changes(struct plan *p, struct plan_action *a)
 {
 	for (struct row_iter it = row_iter(p->item); row_next(&it);)

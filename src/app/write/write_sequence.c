@@ -1,8 +1,8 @@
 /* Numbers from sequences: `next of Board(board).card_numbers`.
  *
- * The sequence is the number that was taken last. A new item gets the one after it, and its transaction moves the sequence there
- * under the condition that it is still where it was read: of many at once each gets its own, nothing is taken by a write that does not
- * happen, and a deletion gives nothing back. A number that an operator gives (restored data) moves the sequence up to it.
+ * The sequence is the last number taken. A new item gets the next one, and its transaction moves the sequence there
+ * under the condition that it has not moved since it was read: concurrent items get different numbers, a failed write
+ * takes none, and a deletion returns none. A number given by an operator (restored data) moves the sequence up to it.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "app/write/turn.h"
 #include "app/write/write_plan.h"
@@ -12,7 +12,7 @@ static struct number last_of(const struct take_note *n)
 	return value_type(n->last) == VALUE_N ? value_number(n->last) : number_from_i64(0);
 }
 
-/* The last one as far as this write has come: it may take several. */
+/* The last number so far: a write may take several. */
 static struct number last_taken(const struct write *w, const struct take_note *n)
 {
 	struct number last = last_of(n);
@@ -65,7 +65,7 @@ bool write_take(struct write *w, const struct attribute *a, struct row *f)
 	struct run *r = w->run;
 	struct take_note n = { .attribute = a, .source = a->next->to };
 	struct value given = row_get(f, a->at);
-	struct scope s = write_scope(w, f, VALUE_ABSENT);
+	struct scope s = write_scope(w, f, NULL);
 	struct entity_look look = { 0 };
 
 	if (!n.source)
@@ -84,7 +84,7 @@ bool write_take(struct write *w, const struct attribute *a, struct row *f)
 		return false;
 	else if (!look.item.entity && (w->trusted || r->caller.operator_ || r->caller.subject.n))
 		return plan_tell_missing(w, &(struct plan_ask){ .reference = a->next, .args = n.args });
-	/* A caller that is not logged in is told that first; plan_takes() tells the rest. */
+	/* Anonymous callers get 401 first; plan_takes() reports the rest. */
 	note_take(w, &n);
 	return true;
 }
@@ -107,7 +107,7 @@ static bool plan_take(struct plan *p, const struct take_note *n)
 			return run_error(p->run, &e);
 	}
 	if (number_cmp(&n->number, &last) <= 0)
-		return true; /* one that was given, and that the sequence is past */
+		return true; /* a given number that the sequence has passed */
 	if (!number_sub(&n->number, &last, &by, p->run->arena, &e))
 		return run_error(p->run, &e);
 	a->takes = true;
@@ -129,7 +129,7 @@ bool write_skips(struct plan *p)
 
 	for (size_t i = 0; i < w->take_count; i++)
 		for (size_t k = 0; k < p->entity->param_count; k++)
-			if (slice_equal(w->takes[i].attribute->name, p->entity->params[k]) &&
+			if (w->takes[i].attribute->at == p->entity->param_at[k] &&
 			    !(w->input && row_has(w->input, p->entity->param_at[k]))) {
 				w->skipped = 2 * w->skipped + 1;
 				return true;

@@ -1,8 +1,8 @@
-/* Whether the caller may see what it writes, found out before the commit.
+/* Whether the caller may see the item it writes, decided before the commit.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "app/write/write_plan.h"
 
-/* ---- other items as the write will leave them ---- */
+/* ---- other items after the write ---- */
 
 static bool added(struct run *r, struct value item, const struct value_member *add, struct value *out)
 {
@@ -17,7 +17,7 @@ static bool added(struct run *r, struct value item, const struct value_member *a
 	return true;
 }
 
-/* *item: as it is stored; then as the action leaves it. */
+/* *item: in: as stored; out: after the action. */
 static bool act_on(struct run *r, const struct plan_action *a, struct value *item)
 {
 	if (a->kind == DYN_PUT)
@@ -34,7 +34,7 @@ static bool act_on(struct run *r, const struct plan_action *a, struct value *ite
 	return true;
 }
 
-/* *any: the memo has items of the plan that had not been seen before. */
+/* *any: the memo has new items of the plan. */
 static bool foresee(struct plan *p, bool *any)
 {
 	*any = false;
@@ -74,7 +74,7 @@ static bool item_to_be(struct plan *p, struct row *out)
 	return true;
 }
 
-/* An item that the rule sees for the first time, and that the write changes, is to be seen as it will be: asked again. */
+/* If the rule reads an item for the first time that the write changes, evaluates it again with the changed item. */
 static bool ask(struct plan *p, bool *readable)
 {
 	struct row item;
@@ -106,6 +106,6 @@ enum write_shown plan_shown(struct plan *p)
 	for (size_t i = 0; i < p->count; i++)
 		p->actions[i].foreseen = false;
 	if (!ok)
-		r->problem = (struct problem){ 0 }; /* asked after the commit, then */
+		r->problem = (struct problem){ 0 }; /* checked after the commit instead */
 	return !ok ? SHOWN_UNKNOWN : readable ? SHOWN_YES : SHOWN_NO;
 }

@@ -1,13 +1,13 @@
-/* An item that the database has removed by itself, because its time was up: what belonged to it goes after it.
+/* Cleans up after an item that the database removed by time to live: companions and counts.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "app/write/write_plan.h"
 
 struct traces {
-	struct write write; /* first: write_try() gives it back */
+	struct write write; /* first member: write_try() passes it back */
 	struct value gone;  /* full */
 };
 
-/* Someone may have been there since: then the item is another one, and what it has stays. */
+/* A new item may exist by now: then its companions stay. */
 struct heir {
 	struct companion_item *list;
 	size_t count;
@@ -37,7 +37,7 @@ static const struct companion_item *find(const struct companion_item *list, size
 	return NULL;
 }
 
-/* A companion goes while it is what the item had: the same key may be another's by now. */
+/* Removes a companion only if it is still the item's: another item may have the same key by now. */
 static bool guard_companion(struct write *w, struct plan_action *a, const struct companion_item *was,
 			    const struct heir *heir)
 {
@@ -54,7 +54,7 @@ static bool guard_companion(struct write *w, struct plan_action *a, const struct
 		if (!is_key_attribute(&w->run->design->key, it.name))
 			fields_set(&a->equal, it.name, it.value);
 	a->must_exist = true;
-	a->role = PLAN_OLD; /* refused: from the reading */
+	a->role = PLAN_OLD; /* if refused: start again */
 	return true;
 }
 
@@ -73,7 +73,7 @@ static bool guard(struct write *w, struct plan *p, bool *any)
 			return false;
 		if (a->role == PLAN_SECRET)
 			a->left_out = heir.there;
-		if (a->role == PLAN_MAIN) { /* nobody comes, or goes, in between */
+		if (a->role == PLAN_MAIN) { /* no item is created or deleted in between */
 			a->kind = DYN_CHECK;
 			a->equal.count = 0;
 			a->also = NULL;

@@ -1,7 +1,8 @@
-/* Trees: an entity that requires another item of its own kind hangs below it, and never below itself.
+/* Trees: an item that requires another of its own kind is its child, and must never be its own ancestor.
  *
- * When the item gets another parent, its ancestors are read from there up. Each is read as a term reads it, so that the write happens
- * only while all of them still hang where they did (witness.h): of two that would each go below the other one is too late.
+ * When the item gets another parent, reads its ancestors upwards. Each is read as a term reads it, so the write
+ * commits only if all of them still have the same parents (witness.h): of two writes that would each move an item
+ * below the other, one fails.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "app/entity/input.h"
 #include "app/write/write_plan.h"
@@ -11,21 +12,21 @@
 struct climb {
 	struct write *write;
 	const struct requirement *rule;
-	struct slice parent;    /* the attribute that says where it hangs */
-	struct name_list names; /* what an item's place follows from */
+	struct slice parent;    /* the attribute with the parent */
+	struct name_list names; /* the attributes that determine an item's place */
 };
 
-/* The attribute that can be changed, if the rule is about the item's own kind and made of its attributes alone. */
+/* The changeable attribute, if the rule refers to the item's own kind and uses only its attributes. */
 static const struct attribute *parent_of(const struct entity *e, const struct requirement *q)
 {
 	const struct attribute *found = NULL;
 
-	if (!slice_equal(q->target.entity, e->name) || q->target.arg_count != e->param_count)
+	if (q->target.to != e || q->target.arg_count != e->param_count)
 		return NULL;
 	for (size_t i = 0; i < q->target.arg_count; i++) {
 		const struct term *t = q->target.args[i];
 		const struct attribute *a =
-			t->kind == TERM_PATH && t->name_count == 1 ? entity_attribute(e, t->names[0]) : NULL;
+			t->kind == TERM_PATH && t->name_count == 1 ? slots_attribute(e->slots, t->at) : NULL;
 
 		if (!a)
 			return NULL;
@@ -35,7 +36,7 @@ static const struct attribute *parent_of(const struct entity *e, const struct re
 	return found;
 }
 
-/* Where the item hangs; *args NULL: nowhere. In the normal form of an identity. */
+/* The item's parent, as a normalised identity; *args NULL: none. */
 static bool place_of(struct climb *c, const struct row *item, struct value **args)
 {
 	const struct entity *e = c->write->entity;
@@ -53,13 +54,13 @@ static bool place_of(struct climb *c, const struct row *item, struct value **arg
 	for (size_t i = 0; i < e->param_count; i++) {
 		if (!value_present(place[i]) || value_type(place[i]) == VALUE_NULL)
 			return true;
-		place[i] = input_normal(s.run, entity_attribute(e, e->params[i]), place[i]);
+		place[i] = input_normal(s.run, slots_attribute(e->slots, e->param_at[i]), place[i]);
 	}
 	*args = place;
 	return true;
 }
 
-/* What the place of an ancestor follows from. One that is not there hangs nowhere. */
+/* Reads the attributes that determine an ancestor's place. A missing ancestor has no parent. */
 static bool read_ancestor(struct climb *c, const struct value *identity, struct row *out)
 {
 	struct run *r = c->write->run;
@@ -76,15 +77,17 @@ static bool read_ancestor(struct climb *c, const struct value *identity, struct 
 	for (size_t i = 0; i < c->names.count; i++) {
 		struct term fetch = { .kind = TERM_FETCH,
 				      .name = c->write->entity->name,
+				      .entity = c->write->entity,
 				      .args = args,
 				      .arg_count = n,
-				      .attribute = c->names.list[i] };
+				      .attribute = c->names.list[i]->text,
+				      .at = c->names.list[i] };
 		struct value v;
 
 		if (!scope_value(&s, &fetch, &v))
 			return false;
 		if (value_present(v))
-			row_put(out, fetch.attribute, v);
+			row_set(out, fetch.at, v);
 	}
 	return true;
 }
@@ -122,7 +125,7 @@ static bool climb(struct climb *c, const struct row *item)
 	}
 }
 
-bool write_tree(struct write *w, const struct row *item, struct value old)
+bool write_tree(struct write *w, const struct row *item, const struct row *before)
 {
 	const struct entity *e = w->entity;
 
@@ -130,7 +133,8 @@ bool write_tree(struct write *w, const struct row *item, struct value old)
 		const struct attribute *parent = parent_of(e, &e->requires[i]);
 		struct climb c = { .write = w, .rule = &e->requires[i] };
 
-		if (!parent || value_equal(row_get(item, parent->at), value_get(old, parent->name)))
+		if (!parent ||
+		    value_equal(row_get(item, parent->at), before ? row_get(before, parent->at) : VALUE_ABSENT))
 			continue;
 		c.parent = parent->name;
 		names_of_term(w->run->arena, &c.names, e, c.rule->when);

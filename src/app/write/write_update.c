@@ -1,12 +1,12 @@
-/* Changing an item that is there: updates, actions, soft deletions, and bringing it after what it was made from.
+/* Changing an existing item: updates, actions, soft deletions, and refreshing it after its sources.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "app/write/deleting.h"
-#include "app/write/hold.h"
+#include "app/write/joined.h"
 #include "app/entity/input.h"
 #include "app/run/passed_over.h"
 #include "app/write/write_plan.h"
 
-/* ---- what may be changed ---- */
+/* ---- rules ---- */
 
 static bool may_alter(struct write *w, struct value full, bool *out)
 {
@@ -23,30 +23,30 @@ static bool may_alter(struct write *w, struct value full, bool *out)
 	if (!rule)
 		return entity_allows(r, w->entity, verb, full, VALUE_ABSENT, out);
 	row_from(&f, r->arena, w->entity, full);
-	s = write_scope(w, &f, VALUE_ABSENT);
+	s = write_scope(w, &f, NULL);
 	if (!scope_holds(&s, rule, out))
 		return false;
 	*out = *out || run_explores(r);
 	return true;
 }
 
-/* An item that gets another identity must be the caller's there, too; but an account that is renamed is another caller
+/* An item with a new identity must be allowed there too; except an account that is renamed, which is a new caller
  * from then on. */
-static bool may_move(struct write *w, const struct row *f, struct value old)
+static bool may_move(struct write *w, const struct row *f, const struct row *before)
 {
 	bool moves = false, may = true;
 
 	for (size_t i = 0; i < w->entity->param_count; i++)
-		if (!value_equal(row_get(f, w->entity->param_at[i]), value_get(old, w->entity->params[i])))
+		if (!value_equal(row_get(f, w->entity->param_at[i]), row_get(before, w->entity->param_at[i])))
 			moves = true;
 	if (!moves || w->trusted || w->action || w->deletes || w->entity->login.present)
 		return true;
-	if (!entity_allows_row(w->run, w->entity, ALLOW_UPDATE, f, old, &may))
+	if (!entity_allows_row(w->run, w->entity, ALLOW_UPDATE, f, before, &may))
 		return false;
 	return may || run_fail(w->run, PROBLEM_FORBIDDEN, "you may not make this someone else's");
 }
 
-/* The action's own condition. DynamoDB asks nothing here: what it reads is in the plan's condition. */
+/* Evaluates the action's own condition; the plan's condition includes the attributes it reads. */
 static bool action_fits(struct write *w, struct value full)
 {
 	const struct action *x = w->action;
@@ -57,7 +57,7 @@ static bool action_fits(struct write *w, struct value full)
 	if (!x || !x->when)
 		return true;
 	row_from(&f, w->run->arena, w->entity, full);
-	s = write_scope(w, &f, VALUE_ABSENT);
+	s = write_scope(w, &f, NULL);
 	write_looks_at(w, x->when);
 	if (!scope_holds(&s, x->when, &holds))
 		return false;
@@ -77,8 +77,8 @@ static bool apply_one(struct write *w, struct row *f, const struct row_iter *m)
 	struct value v = write_fit(w->run, a, m->value), was = row_find(f, m->name);
 
 	if (a && a->type == ATTR_MAP && w->options->merge && value_type(v) == VALUE_M) {
-		names_add(w->run->arena, &w->looked_at,
-			  a->name); /* what it is merged with is still there, or it is merged again */
+		/* what it is merged with is still there, or it is merged again */
+		names_add(w->run->arena, &w->looked_at, a->at);
 		if (!input_merge(w->run, a, was, v, &v))
 			return false;
 	}
@@ -105,7 +105,7 @@ static bool takes_away(const struct write *w, const struct attribute *a)
 	       !write_is_password(w->entity, a->name);
 }
 
-/* What is taken away gets its default again, if it has one: made when everything else is as given. */
+/* Omitted attributes revert to their defaults, if any, after everything else is set. */
 static bool put_defaults_back(struct write *w, struct row *f, struct value old)
 {
 	const struct entity *e = w->entity;
@@ -143,10 +143,10 @@ static bool apply_input(struct write *w, struct row *f, struct value old)
 	return good && (!w->input || put_defaults_back(w, f, old));
 }
 
-bool write_assign(struct write *w, struct row *f, struct value old)
+bool write_assign(struct write *w, struct row *f, const struct row *before)
 {
 	struct value *values = arena_array(w->run->arena, struct value, w->set_count);
-	struct scope s = write_scope(w, f, old);
+	struct scope s = write_scope(w, f, before);
 
 	for (size_t i = 0; i < w->set_count; i++) {
 		write_looks_at(w, w->set[i].term);
@@ -163,15 +163,15 @@ bool write_assign(struct write *w, struct row *f, struct value old)
 			row_drop(f, at);
 	}
 	for (size_t i = 0; w->action && i < w->action->remove_count; i++)
-		row_take(f, w->action->remove[i]);
+		row_drop(f, w->action->remove_at[i]);
 	for (size_t i = 0; i < w->remove_count; i++)
 		row_take(f, w->remove[i]);
 	return true;
 }
 
-bool write_adds(struct write *w, const struct row *f, struct value old, struct fields *adds)
+bool write_adds(struct write *w, const struct row *f, const struct row *before, struct fields *adds)
 {
-	struct scope s = write_scope(w, f, old);
+	struct scope s = write_scope(w, f, before);
 
 	for (size_t i = 0; i < w->action->add_count; i++) {
 		const struct assignment *x = &w->action->add[i];
@@ -191,16 +191,14 @@ bool write_adds(struct write *w, const struct row *f, struct value old, struct f
 }
 
 /* Copies whose source is another one now, or is known to have changed. */
-static bool copy_again(struct write *w, struct row *f, struct value old)
+static bool copy_again(struct write *w, struct row *f, const struct row *before)
 {
-	struct row before;
-	struct scope was = { .run = w->run, .item = &before }, is = write_scope(w, f, old);
+	struct scope was = { .run = w->run, .item = before }, is = write_scope(w, f, before);
 
-	row_from(&before, w->run->arena, w->entity, old);
 	for (size_t i = 0; i < w->entity->attribute_count; i++) {
 		const struct attribute *a = &w->entity->attributes[i];
 		struct value *x, *y;
-		bool again = a->copy_entity.n && slice_equal(a->copy_entity, w->copies_of);
+		bool again = a->copy_of && a->copy_of == w->copies_of;
 
 		if (!a->copy_entity.n)
 			continue;
@@ -232,14 +230,15 @@ static void touch(struct write *w, struct row *f, struct value old)
 	}
 }
 
-/* What the item becomes. */
+/* Computes the new item. */
 static bool make_altered(struct write *w, struct value old, struct row *f)
 {
 	struct run *r = w->run;
 	const struct entity *e = w->entity;
+	struct row before = row_lay(r->arena, e, old);
 
 	row_from(f, r->arena, e, old);
-	if (!apply_input(w, f, old) || !write_assign(w, f, old) || !copy_again(w, f, old) ||
+	if (!apply_input(w, f, old) || !write_assign(w, f, &before) || !copy_again(w, f, &before) ||
 	    !write_password(w, f, old) || !entity_complete(r, e, f, old))
 		return false;
 	if (w->trusted)
@@ -249,7 +248,7 @@ static bool make_altered(struct write *w, struct value old, struct row *f)
 		if (!entity_complete(r, e, f, old))
 			return false;
 	}
-	return may_move(w, f, old) && write_checks(w, f, old);
+	return may_move(w, f, &before) && write_checks(w, f, &before);
 }
 
 enum plan_end write_alter(struct write *w, struct value old, struct write_result *out)
@@ -264,12 +263,12 @@ enum plan_end write_alter(struct write *w, struct value old, struct write_result
 	    !action_fits(w, old) || !make_altered(w, old, &f))
 		return PLAN_FAILED;
 	plan_init(&p, w, old, &f);
-	if ((w->action && !write_adds(w, &f, old, &p.self)) || !plan_make(&p) || !plan_deleting(&p))
+	if ((w->action && !write_adds(w, &f, &p.old_row, &p.self)) || !plan_make(&p) || !plan_deleting(&p))
 		return PLAN_FAILED;
 	out->full = row_item(&f);
 	if (plan_is_empty(&p))
 		return PLAN_DONE;
-	plan_held_by(&p);
+	plan_joined_by(&p);
 	end = plan_commit(&p);
 	if (end != PLAN_DONE)
 		return end;
@@ -312,10 +311,11 @@ bool write_update(struct run *r, const struct identity *of, const struct row *ch
 	return true;
 }
 
-/* Gone is fine. One that does not fit the design stays as it is: the condition of a plan for it would never hold. */
+/* A missing item is fine. One that does not fit the design stays as it is: the condition of its plan would never
+ * hold. */
 static enum plan_end refresh_once(struct write *w, struct write_result *out)
 {
-	struct row item;
+	struct row item, as_stored;
 	struct value stored;
 	struct slice why;
 
@@ -326,14 +326,15 @@ static enum plan_end refresh_once(struct write *w, struct write_result *out)
 	item = entity_recognise(w->run, stored, w->entity);
 	if (item.entity != w->entity)
 		return PLAN_DONE;
-	if (entity_fits(w->run, w->entity, stored, &why))
+	as_stored = row_lay(w->run->arena, w->entity, stored);
+	if (entity_fits(w->run, &as_stored, &why))
 		return write_alter(w, item.full, out);
 	run_pass_over(w->run, PASSED_OVER_UNFIT, "%.*s does not fit %.*s: %.*s",
 		      SLICE_ARG(entity_key_text(w->run, w->key)), SLICE_ARG(w->entity->name), SLICE_ARG(why));
 	return PLAN_DONE;
 }
 
-bool write_refresh(struct run *r, const struct entity *e, struct value key, struct slice copies_of)
+bool write_refresh(struct run *r, const struct entity *e, struct value key, const struct entity *copies_of)
 {
 	struct write w = { .run = r, .entity = e, .key = key, .trusted = true, .copies_of = copies_of };
 	struct write_result out;

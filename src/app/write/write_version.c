@@ -1,8 +1,9 @@
 /* Versions that are times of whole seconds: no two writes of an item leave the same one.
  *
- * `touched` is the time of the write; of an item that was written in this very second it is the second after the one it has. So a
- * version names one state of the item, and If-Match with the version of an earlier one fails, however quickly they follow one
- * another. What is further ahead than VERSION_AHEAD_MOST came from elsewhere (an import, a clock that was set back), and is not followed.
+ * `touched` is the time of the write; if the item's last write has the same or a later second, it is the second after
+ * that. So a version identifies one state of the item, and If-Match with an earlier version fails, however quickly
+ * writes follow each other. A time further ahead than VERSION_AHEAD_MOST came from elsewhere (an import, a clock set
+ * back) and is ignored.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "app/write/write_plan.h"
 #include "base/timestamp.h"

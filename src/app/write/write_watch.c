@@ -1,12 +1,12 @@
-/* The condition of a change (P2 of write_plan.h): which attributes must still be what they were.
+/* The condition of a change (P2 of write_plan.h): the attributes that must be unchanged.
  *
- * Of a rule that has to do with this change (something it reads, or what it makes, changes) everything it reads is watched,
- * counters, too: they may move without anyone looking at the rule once the change is made. Rules that have nothing to do with
- * the change stay out, so that a new text is not refused because of a like.
+ * If a rule is affected by this change (an attribute it reads or computes changes), everything it reads is watched,
+ * including counters: afterwards they may move without the rule being evaluated. Unaffected rules add nothing, so
+ * that an edit of a text does not conflict with a like.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "app/write/write_plan.h"
 
-#define LARGE 1024 /* bytes: what is longer is not sent a second time only because it changes */
+#define LARGE 1024 /* bytes: longer values are not sent twice just because they change */
 
 struct watch {
 	struct plan *plan;
@@ -20,8 +20,8 @@ static void take(struct watch *w, const struct name_list *names)
 		names_add(w->arena, &w->all, names->list[i]);
 }
 
-/* `makes`: the attribute that the rule is for. */
-static void take_if_touched(struct watch *w, const struct name_list *names, struct slice makes)
+/* `makes`: the attribute that the rule is for; NULL: none. */
+static void take_if_touched(struct watch *w, const struct name_list *names, const struct name *makes)
 {
 	if (names_meet(names, &w->plan->changed) || names_have(&w->plan->changed, makes))
 		take(w, names);
@@ -38,10 +38,10 @@ static void watch_attributes(struct watch *w)
 		names_of_term(w->arena, &names, e, a->derived);
 		names_of_term(w->arena, &names, e, a->when);
 		if (a->after.n)
-			names_add(w->arena, &names, a->after);
+			names_add(w->arena, &names, a->after_at);
 		for (size_t k = 0; k < a->copy_arg_count; k++)
 			names_of_term(w->arena, &names, e, a->copy_args[k]);
-		take_if_touched(w, &names, a->name);
+		take_if_touched(w, &names, a->at);
 	}
 }
 
@@ -52,14 +52,14 @@ static void watch_keys(struct watch *w)
 	for (size_t i = 0; i < e->key_count; i++) {
 		struct name_list names = { 0 };
 
-		/* Which of several rules for one attribute holds is one question. */
+		/* The choice among several rules for one attribute depends on all of them. */
 		for (size_t k = 0; k < e->key_count; k++) {
-			if (!slice_equal(e->keys[k].attribute, e->keys[i].attribute))
+			if (e->keys[k].at != e->keys[i].at)
 				continue;
 			names_of_template(w->arena, &names, e, e->keys[k].template);
 			names_of_term(w->arena, &names, e, e->keys[k].when);
 		}
-		take_if_touched(w, &names, e->keys[i].attribute);
+		take_if_touched(w, &names, e->keys[i].at);
 	}
 }
 
@@ -125,10 +125,10 @@ static void watch_requirements(struct watch *w, const struct requirement *list, 
 
 static void see_old(void *ctx, const struct term *t)
 {
-	*(bool *)ctx = *(bool *)ctx || (t->kind == TERM_PATH && t->name_count > 1 && slice_is(t->names[0], "old"));
+	*(bool *)ctx = *(bool *)ctx || (t->kind == TERM_PATH && t->of == TERM_OF_OLD);
 }
 
-/* A check that reads what was there before decides about every change. */
+/* A check that reads old values applies to every change. */
 static bool reads_old(const struct term *t)
 {
 	bool any = false;
@@ -148,15 +148,15 @@ static void watch_checks(struct watch *w)
 		if (reads_old(e->checks[i].term))
 			take(w, &names);
 		else
-			take_if_touched(w, &names, SLICE(""));
+			take_if_touched(w, &names, NULL);
 	}
 }
 
 /* What is given and what changes is compared for good measure, unless that means sending a long text twice. */
-static void watch_short(struct watch *w, struct slice name)
+static void watch_short(struct watch *w, const struct name *n)
 {
-	if (value_get(w->plan->old, name).n <= LARGE)
-		names_add(w->arena, &w->all, name);
+	if (row_get(&w->plan->old_row, n).n <= LARGE)
+		names_add(w->arena, &w->all, n);
 }
 
 static void watch_given(struct watch *w)
@@ -167,8 +167,8 @@ static void watch_given(struct watch *w)
 	for (size_t i = 0; i < p->changed.count; i++)
 		watch_short(w, p->changed.list[i]);
 	for (struct row_iter it = row_iter(input); input && row_next(&it);)
-		if (entity_attribute(p->entity, it.name))
-			watch_short(w, it.name);
+		if (it.slot && it.slot->attribute)
+			watch_short(w, it.slot->name);
 }
 
 static void watch_match(struct watch *w)
@@ -176,17 +176,17 @@ static void watch_match(struct watch *w)
 	const struct plan *p = w->plan;
 
 	if (p->write->match == MATCH_VERSION)
-		names_add(w->arena, &w->all, p->entity->version);
+		names_add(w->arena, &w->all, p->entity->version_at);
 	for (size_t i = 0; p->write->match == MATCH_ETAG && i < p->entity->attribute_count; i++)
 		if (!p->entity->attributes[i].counter)
-			names_add(w->arena, &w->all, p->entity->attributes[i].name);
+			names_add(w->arena, &w->all, p->entity->attributes[i].at);
 }
 
-static bool can_change(const struct plan *p, struct slice name)
+static bool can_change(const struct plan *p, const struct name *n)
 {
-	const struct attribute *a = entity_attribute(p->entity, name);
+	const struct attribute *a = slots_attribute(p->entity->slots, n);
 
-	return !(a && a->from_key) && !value_present(value_get(p->old_key, name));
+	return !(a && a->from_key) && !n->of_table;
 }
 
 void plan_watch(struct plan *p, struct plan_action *a)
@@ -209,5 +209,5 @@ void plan_watch(struct plan *p, struct plan_action *a)
 	}
 	for (size_t i = 0; i < w.all.count; i++)
 		if (can_change(p, w.all.list[i]))
-			fields_set(&a->equal, w.all.list[i], value_get(p->old, w.all.list[i]));
+			fields_set(&a->equal, w.all.list[i]->text, row_get(&p->old_row, w.all.list[i]));
 }

@@ -1,4 +1,4 @@
-/* The conditions on other items that were looked at (P4 of write_plan.h).
+/* The conditions on other items that were read (P4 of write_plan.h).
  * SPDX-License-Identifier: Apache-2.0 */
 #include "app/entity/entity_key.h"
 #include "app/write/write_plan.h"
@@ -10,25 +10,26 @@ struct holding {
 };
 
 /* Whether the value can change while the key stays. */
-static bool is_stored(const struct holding *h, struct slice name)
+static bool is_stored(const struct holding *h, const struct name *n)
 {
-	const struct attribute *a = h->witness->entity ? entity_attribute(h->witness->entity, name) : NULL;
+	const struct entity *e = h->witness->entity;
+	const struct attribute *a = e ? slots_attribute(e->slots, n) : NULL;
 
-	return !(a && a->from_key) && !value_present(value_get(h->witness->key, name));
+	return !(a && a->from_key) && !n->of_table;
 }
 
-static void hold_value(struct holding *h, struct slice name, struct value v)
+static void hold_value(struct holding *h, const struct name *n, struct value v)
 {
 	struct fields *equal = &h->action->equal;
 
-	if (!is_stored(h, name))
+	if (!is_stored(h, n))
 		return;
-	if (fields_has(equal, name) && !value_equal(fields_get(equal, name), v))
+	if (fields_has(equal, n->text) && !value_equal(fields_get(equal, n->text), v))
 		h->plan->outdated = true;
-	fields_set(equal, name, v);
+	fields_set(equal, n->text, v);
 }
 
-/* Parts of the identity that the key does not tell: the item may be replaced by another one at its key. */
+/* Parts of the identity that are not in the key: another item may replace this one at its key. */
 static void hold_identity(struct holding *h)
 {
 	const struct entity *e = h->witness->entity;
@@ -43,13 +44,13 @@ static void hold_identity(struct holding *h)
 	for (size_t i = 0; e && i < e->param_count; i++) {
 		struct value v = value_get(h->witness->stored, e->params[i]);
 
-		if (value_present(v) && !names_have(&names, e->params[i]))
-			hold_value(h, e->params[i], v);
+		if (value_present(v) && !names_have(&names, e->param_at[i]))
+			hold_value(h, e->param_at[i], v);
 	}
 }
 
-/* What makes an item at such a key one of the entity, or not: conditions of the key; with `constants` also what is the same in
- * all of its items (entityType: POST). */
+/* What makes an item with such a key one of the entity: conditions of the key; with `constants` also attributes that
+ * are the same in all its items (entityType: POST). */
 static void hold_kind(struct holding *h, bool constants)
 {
 	const struct entity *e = h->witness->entity;
@@ -64,10 +65,10 @@ static void hold_kind(struct holding *h, bool constants)
 		if (k->at->of_table)
 			names_of_term(r->arena, &names, e, k->when);
 		else if (constants && !k->when && template_is_constant(k->template))
-			names_add(r->arena, &names, k->attribute);
+			names_add(r->arena, &names, k->at);
 	}
 	for (size_t i = 0; i < names.count; i++)
-		hold_value(h, names.list[i], value_get(h->witness->stored, names.list[i]));
+		hold_value(h, names.list[i], value_get(h->witness->stored, names.list[i]->text));
 }
 
 static void hold_there(struct holding *h)
@@ -76,8 +77,8 @@ static void hold_there(struct holding *h)
 	struct plan_action *a = h->action;
 
 	a->must_exist = true;
-	for (size_t i = 0; i < w->seen.count; i++)
-		hold_value(h, w->seen.list[i].name, w->seen.list[i].value);
+	for (size_t i = 0; i < w->seen.other_count; i++)
+		hold_value(h, w->seen.others[i].at, w->seen.others[i].value);
 	hold_kind(h, false);
 	hold_identity(h);
 	if (a->role == PLAN_WITNESS && a->entity)
@@ -99,7 +100,7 @@ static void hold_absent(struct holding *h)
 		h->action->or_expired = r->design->ttl;
 }
 
-/* A new item must not be there anyway, and an old one that moves must be all that it was. */
+/* The conditions for new items (must not exist) and moved ones (unchanged as a whole) include it already. */
 static bool is_held(const struct plan_action *a)
 {
 	return a && (a->role == PLAN_OLD || (a->role == PLAN_MAIN && a->kind == DYN_PUT));
@@ -110,7 +111,7 @@ static void hold(struct plan *p, const struct witness *w)
 	struct holding h = { .plan = p, .action = plan_find(p, w->key), .witness = w };
 
 	if (is_held(h.action)) {
-		/* It was there when it was looked at, and must not be for this to be written: refused, whatever is there now. */
+		/* It existed when it was read, but must not exist for this write: refused, whatever its state now. */
 		h.action->must_exist = h.action->must_exist || w->there;
 		return;
 	}
@@ -127,7 +128,7 @@ static void hold(struct plan *p, const struct witness *w)
 
 void plan_witnesses(struct plan *p)
 {
-	if (!p->count) /* nothing is written */
+	if (!p->count) /* no writes */
 		return;
 	for (const struct witness *w = p->write->witnesses.first; w; w = w->next) {
 		p->outdated = p->outdated || w->torn;

@@ -56,8 +56,12 @@ static bool set_tag(void *options, const char *value, char *why, size_t n)
 			snprintf(why, n, "the tag %.*s is given twice", SLICE_ARG(tag.key));
 			return false;
 		}
-	if (slice_is(tag.key, "thorpe:design") || f->options.tag_count == TAGS_MAX) {
-		snprintf(why, n, "'%s' is a tag that is always set, or one too many", value);
+	if (slice_is(tag.key, "thorpe:design")) {
+		snprintf(why, n, "the tag thorpe:design is always set, to the design's name");
+		return false;
+	}
+	if (f->options.tag_count == TAGS_MAX) {
+		snprintf(why, n, "'%s' is one tag too many: there can be %d", value, TAGS_MAX);
 		return false;
 	}
 	f->tags[f->options.tag_count++] = tag;
@@ -271,7 +275,7 @@ static int deploy_at(const struct deploy_flags *f, struct deploy_want *w, struct
 	return status;
 }
 
-static int check(const struct deploy_flags *f)
+static int check_flags(const struct deploy_flags *f)
 {
 	if (!f->backend && !f->format)
 		return complain(EXIT_USAGE, "where? --backend aws, aws:REGION, https://… or http:// on this machine; "
@@ -289,7 +293,7 @@ static int run(void *options, char **words, int count)
 	struct deploy_want want;
 	const struct design *d;
 	struct arena arena;
-	int status = check(f);
+	int status = check_flags(f);
 
 	(void)count;
 	if (status)

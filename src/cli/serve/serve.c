@@ -104,7 +104,7 @@ static int check_metrics(const struct serve_options *o)
 	return 0;
 }
 
-/* Other servers ask there, and nobody else should come near it. */
+/* Only other servers should reach this address. */
 static int check_peers(const struct serve_options *o)
 {
 	struct address address;
@@ -141,7 +141,7 @@ static void warn_of_pages(const struct serve_options *o)
 }
 
 /* Contradictions between flags; 0 when there are none. */
-static int check(const struct serve_options *o)
+static int check_options(const struct serve_options *o)
 {
 	struct address address;
 	char why[WHY];
@@ -385,7 +385,7 @@ static int run(void *options, char **words, int count)
 		return 0;
 	}
 	log_set_level(o->log_level);
-	status = check(o);
+	status = check_options(o);
 	if (status)
 		return status;
 	log_set_format(o->log_format);

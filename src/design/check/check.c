@@ -122,35 +122,28 @@ void check_repair(struct checker *c, const char *fmt, ...)
 
 /* ---- accept ---- */
 
-static bool is_rule(struct slice name)
+static const struct slice *rule_names(struct arena *a, size_t *n)
 {
-	for (size_t i = 0; design_check_name(i); i++)
-		if (slice_is(name, design_check_name(i)))
-			return true;
-	return false;
-}
-
-static struct slice nearest_rule(struct arena *a, struct slice name)
-{
-	size_t n = 0;
-	while (design_check_name(n))
-		n++;
-	struct slice *all = arena_array(a, struct slice, n);
-	for (size_t i = 0; i < n; i++)
+	for (*n = 0; design_check_name(*n);)
+		++*n;
+	struct slice *all = arena_array(a, struct slice, *n);
+	for (size_t i = 0; i < *n; i++)
 		all[i] = slice_str(design_check_name(i));
-	return suggest_slice(name, all, n);
+	return all;
 }
 
 /* An acceptance that silences nothing is out of date or misspelt. It cannot be accepted itself. */
 static void judge_acceptances(struct checker *c, struct about about)
 {
 	const struct accepted *list = about.accepts[0];
+	size_t n;
+	const struct slice *names = rule_names(c->arena, &n);
 	c->about = about;
 	c->about.accepts[0] = NULL;
 	EACH (struct acceptance, a, list->list, list->count) {
-		if (!is_rule(a->rule)) {
+		if (!slice_among(names, n, a->rule)) {
 			check_say(c, a->place, "no rule is called %.*s", SLICE_ARG(a->rule));
-			struct slice near = nearest_rule(c->arena, a->rule);
+			struct slice near = suggest_slice(a->rule, names, n);
 			if (near.n)
 				check_repair(c, "Did you mean %.*s?", SLICE_ARG(near));
 		} else if (!map_get(c->used, address(c->arena, a))) {
@@ -161,8 +154,8 @@ static void judge_acceptances(struct checker *c, struct about about)
 
 static void judge_all_acceptances(struct checker *c)
 {
-	for (size_t i = 0; i < c->space_count; i++)
-		judge_acceptances(c, about_space(c, &c->spaces[i]));
+	EACH (struct space, s, c->spaces, c->space_count)
+		judge_acceptances(c, about_space(c, s));
 	EACH (struct entity, e, c->d->entities, c->d->entity_count)
 		judge_acceptances(c, about_entity(c, e));
 	EACH (struct access, a, c->d->accesses, c->d->access_count)
@@ -239,9 +232,9 @@ static void run_rule(struct checker *c)
 		each_entry(c);
 	if (rule->entity || rule->attribute)
 		each_entity(c);
-	for (size_t i = 1; rule->index && i < c->space_count; i++) {
-		c->about = about_space(c, &c->spaces[i]);
-		rule->index(c, &c->spaces[i]);
+	EACH (struct space, s, c->spaces + 1, rule->index ? c->space_count - 1 : 0) {
+		c->about = about_space(c, s);
+		rule->index(c, s);
 	}
 	EACH (struct reach, r, c->reaches, rule->access ? c->d->access_count : 0) {
 		c->about = about_access(c, r->access);
@@ -253,7 +246,7 @@ static void run_rule(struct checker *c)
 	}
 }
 
-static void check(const struct design *d, struct findings *f, bool tells_accepted)
+static void run_rules(const struct design *d, struct findings *f, bool tells_accepted)
 {
 	struct map used;
 	struct checker c = { .d = d, .f = f, .arena = f->arena, .used = &used, .tells_accepted = tells_accepted };
@@ -267,10 +260,10 @@ static void check(const struct design *d, struct findings *f, bool tells_accepte
 
 void design_check(const struct design *d, struct findings *f)
 {
-	check(d, f, false);
+	run_rules(d, f, false);
 }
 
 void design_check_all(const struct design *d, struct findings *f)
 {
-	check(d, f, true);
+	run_rules(d, f, true);
 }

@@ -26,6 +26,7 @@ struct entry {
 	const struct template *range[KEY_RANGE_MAX];
 	const struct term *when[CONDITIONS_MAX]; /* all must hold */
 	size_t when_count;
+	bool read; /* some access pattern's query can return it */
 };
 
 /* The table or an index, and everything that can be in it. */
@@ -40,8 +41,8 @@ struct space {
 /* What a query can return. */
 struct reach {
 	const struct access *access;
-	const struct space *space;    /* NULL: no query, or one that names no whole partition */
-	const struct entry **entries; /* those the key condition and the filter let through */
+	const struct space *space; /* NULL: no query, or one that names no whole partition */
+	struct entry *entries;     /* those the key condition and the filter let through */
 	size_t entry_count;
 	size_t by_key_count; /* how many the key condition alone lets through */
 };
@@ -92,12 +93,15 @@ struct checker {
 	struct finding *last;    /* of check_say(); NULL when it was accepted */
 	struct shape *shapes;
 	size_t shape_count;
-	struct space *spaces; /* [0] is the table, then the indexes in order */
+	struct space *spaces; /* [0] is the table, then the indexes in order: EACH_INDEX */
 	size_t space_count;
 	struct reach *reaches; /* one per access pattern, in order */
 	struct map *used;      /* acceptances that silenced something */
 	bool tells_accepted;   /* accepted findings are reported, too */
 };
+
+/* Goes through the model's indexes. */
+#define EACH_INDEX(s, c) EACH (struct space, s, (c)->spaces + 1, (c)->space_count - 1)
 
 /* ---- reporting ---- */
 struct about about_entity(const struct checker *c, const struct entity *e);
@@ -120,7 +124,10 @@ extern const struct rule check_rules_access[], check_rules_order[], check_rules_
 /* ---- the model (check_shape.c) ---- */
 void check_model(struct checker *c);
 const struct space *check_space(const struct checker *c, struct slice index);
-const struct reach *check_reach(const struct checker *c, struct slice access);
+static inline const struct reach *check_reach(const struct checker *c, const struct access *a)
+{
+	return &c->reaches[a - c->d->accesses];
+}
 /* The condition on a key attribute; NULL: none. */
 const struct where_rule *check_where(const struct access *a, struct slice attribute);
 /* The template of an entry's i-th key attribute, in the order of key_attr_at(). */
@@ -135,6 +142,8 @@ const struct key_rule *shape_rules(const struct shape *s, size_t *count);
 /* Whether the attribute can be in such an item. */
 bool shape_has(const struct shape *s, struct slice attribute);
 bool reach_has_entity(const struct reach *r, const struct entity *e);
+/* The first entry of the entity's own item; NULL: it is not in the space. */
+const struct entry *space_entry(const struct space *s, const struct entity *e);
 /* The template of the entity's own item for a key attribute of the table; NULL: none. */
 const struct template *entity_key(const struct checker *c, const struct entity *e, bool hash);
 
@@ -161,6 +170,7 @@ bool attribute_can_be_absent(const struct entity *e, const struct attribute *a);
 bool attribute_can_be_negative(const struct checker *c, const struct entity *e, const struct attribute *a);
 bool attribute_can_change(const struct attribute *a);
 bool is_parameter(const struct entity *e, struct slice name);
+bool is_assigned(const struct assignment *list, size_t n, struct slice attribute);
 /* Whether some rule, key, filter or processor of the design looks at an attribute of this name. */
 bool attribute_is_looked_at(const struct checker *c, struct slice name);
 /* A name in lower case without _ and -: is_deleted and isDeleted are one. */
@@ -188,8 +198,5 @@ enum refers entity_refers(const struct checker *c, const struct entity *from, co
 /* ---- cost (traffic.c) ---- */
 /* What creating an item of the entity takes. */
 struct traffic_write check_write_of(const struct checker *c, const struct entity *e);
-
-#define EACH(type, var, list, n) \
-	for (const type *var = (list), *var##_end = (n) ? var + (n) : var; var != var##_end; var++)
 
 #endif

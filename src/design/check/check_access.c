@@ -1,11 +1,6 @@
-/* Rules about access patterns: can DynamoDB answer it, does it find anything, and only what it
- * should. SPDX-License-Identifier: Apache-2.0 */
+/* Rules about access patterns: can DynamoDB answer it, does it find anything, and only what it should.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "design/check/check.h"
-
-static struct slice where_text(const struct where_rule *w)
-{
-	return w->value->text;
-}
 
 static void needs_scan(struct checker *c, const struct reach *r)
 {
@@ -25,7 +20,7 @@ static void finds_nothing(struct checker *c, const struct reach *r)
 	if (!r->space || r->entry_count)
 		return;
 	const struct access *a = r->access;
-	struct slice asked = a->where_count ? where_text(&a->where[a->where_count - 1]) : SLICE("…");
+	struct slice asked = a->where_count ? a->where[a->where_count - 1].value->text : SLICE("…");
 	if (r->by_key_count)
 		check_say(c, AT_SUBJECT, "the filter holds for nothing that the query of %.*s can find",
 			  SLICE_ARG(r->space->name));
@@ -40,38 +35,34 @@ static struct slice kinds(struct checker *c, const struct reach *r, size_t *coun
 	struct buf b;
 	buf_init(&b, c->arena);
 	*count = 0;
-	for (size_t i = 0; i < r->entry_count; i++) {
-		const struct shape *s = r->entries[i]->shape;
+	EACH (struct entry, x, r->entries, r->entry_count) {
 		bool seen = false;
-		for (size_t j = 0; j < i && !seen; j++)
-			seen = r->entries[j]->shape == s;
+		EACH (struct entry, earlier, r->entries, (size_t)(x - r->entries))
+			seen |= earlier->shape == x->shape;
 		if (seen)
 			continue;
-		if ((*count)++)
-			buf_lit(&b, ", ");
-		buf_put(&b, s->name);
+		buf_str(&b, (*count)++ ? ", " : "");
+		buf_put(&b, x->shape->name);
 	}
 	return buf_slice(&b);
 }
 
 static bool is_own_mirror(const struct reach *r)
 {
-	const struct entity *e = r->entries[0]->shape->entity;
 	bool main = false;
-	for (size_t i = 0; i < r->entry_count; i++) {
-		if (r->entries[i]->shape->entity != e)
+	EACH (struct entry, x, r->entries, r->entry_count) {
+		if (x->shape->entity != r->entries[0].shape->entity)
 			return false;
-		main |= !r->entries[i]->shape->companion;
+		main |= !x->shape->companion;
 	}
 	return main;
 }
 
 static bool has_sort_condition(const struct reach *r)
 {
-	EACH (struct where_rule, w, r->access->where, r->access->where_count)
-		for (size_t i = 0; i < r->space->key->range_count; i++)
-			if (slice_equal(w->attribute, r->space->key->range[i].name))
-				return true;
+	EACH (struct key_attr, k, r->space->key->range, r->space->key->range_count)
+		if (check_where(r->access, k->name))
+			return true;
 	return false;
 }
 
@@ -82,8 +73,7 @@ static void mixed_collection(struct checker *c, const struct reach *r)
 	if (n < 2 || (r->space->index && is_own_mirror(r))) /* the latter is mirror-in-index */
 		return;
 	check_say(c, AT_SUBJECT, "the query returns several kinds of items: %.*s", SLICE_ARG(names));
-	/* Without a word on what it returns, a whole collection (an order and its lines)
-	 * may be meant. */
+	/* Without a word on what it returns, a whole collection (an order and its lines) may be meant. */
 	if (!r->access->entity.n && !has_sort_condition(r))
 		check_severity(c, SEVERITY_WARNING);
 }
@@ -116,8 +106,8 @@ static void open_prefix(struct checker *c, const struct reach *r)
 		if (w->op != WHERE_BEGINS || !t->part_count || !t->parts[t->part_count - 1].names)
 			continue;
 		bool closed = true;
-		for (size_t i = 0; i < r->entry_count; i++)
-			closed = closed && prefix_is_closed(c, w, r->entries[i]->range[0], r->entries[i]->shape->entity);
+		EACH (struct entry, x, r->entries, r->entry_count)
+			closed = closed && prefix_is_closed(c, w, x->range[0], x->shape->entity);
 		if (closed)
 			continue;
 		check_say(c, w->place, "begins with %.*s also finds what begins with a longer value",
@@ -130,9 +120,8 @@ static void open_prefix(struct checker *c, const struct reach *r)
 static void consistent_index(struct checker *c, const struct reach *r)
 {
 	const struct access *a = r->access;
-	if (a->consistent && a->kind == ACCESS_QUERY && a->index.n) {
+	if (a->consistent && a->kind == ACCESS_QUERY && a->index.n)
 		check_say(c, AT_SUBJECT, "reads %.*s, an index, consistently", SLICE_ARG(a->index));
-	}
 }
 
 static void filter_over_key(struct checker *c, const struct reach *r)
@@ -154,11 +143,10 @@ static void bad_filter(struct checker *c, const struct reach *r)
 	const char *why = "";
 	if (!a->filter)
 		return;
-	if (!term_can_filter(a->filter, &why)) {
+	if (!term_can_filter(a->filter, &why))
 		check_say(c, a->filter->place, "the filter cannot be DynamoDB's: %s", why);
-	} else if (r->space) {
+	else if (r->space)
 		filter_over_key(c, r);
-	}
 }
 
 /* ---- projections ---- */
@@ -193,8 +181,8 @@ static bool follows_from_key(const struct checker *c, const struct space *s, con
 }
 
 /* Says so when a term reads an attribute of these rows that the index does not carry. */
-static void needs_of_term(struct checker *c, const struct reach *r, const struct entry *e, const struct term *t,
-			  const char *what, bool from_key)
+static void say_unprojected(struct checker *c, const struct reach *r, const struct entry *e, const struct term *t,
+			    const char *what, bool from_key)
 {
 	EACH (struct attribute, a, e->shape->entity->attributes, e->shape->entity->attribute_count) {
 		if (projects(c, r->space, a->name) || !term_mentions(t, a->name))
@@ -212,17 +200,13 @@ static void not_projected(struct checker *c, const struct reach *r)
 	const struct access *a = r->access;
 	if (!r->space || !r->space->index || r->space->index->projection == PROJECT_ALL)
 		return;
-	for (size_t i = 0; i < r->entry_count; i++) {
-		const struct entry *e = r->entries[i];
-		const struct term *list = e->shape->entity->allow[ALLOW_LIST];
-		if (a->filter)
-			needs_of_term(c, r, e, a->filter, "the filter", false);
-		if (!a->has_then && !e->shape->companion && !a->count_only && e->shape->entity->allow[ALLOW_READ]) {
-			const struct term *read = list ? list : e->shape->entity->allow[ALLOW_READ];
-			needs_of_term(c, r, e, read, "who may read", true);
-		}
-		if (a->rank)
-			needs_of_term(c, r, e, a->rank, "rank", true);
+	EACH (struct entry, x, r->entries, r->entry_count) {
+		const struct entity *e = x->shape->entity;
+		say_unprojected(c, r, x, a->filter, "the filter", false);
+		if (!a->has_then && !x->shape->companion && !a->count_only && e->allow[ALLOW_READ])
+			say_unprojected(c, r, x, e->allow[e->allow[ALLOW_LIST] ? ALLOW_LIST : ALLOW_READ],
+					"who may read", true);
+		say_unprojected(c, r, x, a->rank, "rank", true);
 	}
 }
 
@@ -250,11 +234,11 @@ static bool only_ids(const struct checker *c, const struct space *s, const struc
 	return true;
 }
 
-/* A pattern that another one runs hands its rows on. */
+/* The rows of a pattern that a merge runs are rows of the merge. */
 static bool is_run_by_another(const struct checker *c, const struct access *a)
 {
 	EACH (struct access, other, c->d->accesses, c->d->access_count)
-		if (slice_equal(other->merge_pattern, a->name) || slice_equal(other->merge_over, a->name))
+		if (other->merge_run == a || other->merge_rows == a)
 			return true;
 	return false;
 }
@@ -264,11 +248,9 @@ static void ids_only(struct checker *c, const struct reach *r)
 	const struct access *a = r->access;
 	if (!r->space || !r->entry_count || a->has_then || a->count_only || !a->path.n || is_run_by_another(c, a))
 		return;
-	bool all = true;
-	for (size_t i = 0; i < r->entry_count; i++)
-		all = all && only_ids(c, r->space, r->entries[i]);
-	if (!all)
-		return;
+	EACH (struct entry, x, r->entries, r->entry_count)
+		if (!only_ids(c, r->space, x))
+			return;
 	check_say(c, AT_SUBJECT, "the rows hold ids and nothing else");
 }
 
@@ -277,11 +259,9 @@ static void ids_only(struct checker *c, const struct reach *r)
 static bool fixes_whole_key(const struct reach *r)
 {
 	const struct key_schema *k = r->space->key;
-	for (size_t i = 0; i < k->range_count; i++) {
-		bool fixed = false;
-		EACH (struct where_rule, w, r->access->where, r->access->where_count)
-			fixed |= slice_equal(w->attribute, k->range[i].name) && w->op == WHERE_EQ && !w->optional;
-		if (!fixed)
+	EACH (struct key_attr, x, k->range, k->range_count) {
+		const struct where_rule *w = check_where(r->access, x->name);
+		if (!w || w->op != WHERE_EQ || w->optional)
 			return false;
 	}
 	return true;
@@ -289,49 +269,42 @@ static bool fixes_whole_key(const struct reach *r)
 
 static void query_for_one(struct checker *c, const struct reach *r)
 {
-	if (r->space && !r->space->index && fixes_whole_key(r)) {
+	if (r->space && !r->space->index && fixes_whole_key(r))
 		check_say(c, AT_SUBJECT, "a query where both keys are known");
-	}
 }
 
 static void counts_by_reading(struct checker *c, const struct reach *r)
 {
-	if (r->space && r->access->count_only && !fixes_whole_key(r)) {
+	if (r->space && r->access->count_only && !fixes_whole_key(r))
 		check_say(c, AT_SUBJECT, "reads everything it counts");
-	}
 }
 
 static void one_by_one(struct checker *c, const struct reach *r)
 {
 	const struct access *a = r->access;
-	if (a->kind == ACCESS_MERGE && a->merge_over.n) {
+	if (a->kind == ACCESS_MERGE && a->merge_over.n)
 		check_say(c, AT_SUBJECT, "runs '%.*s' once for each row of '%.*s'", SLICE_ARG(a->merge_pattern),
 			  SLICE_ARG(a->merge_over));
-	}
 }
 
-/* Whether the sort condition cuts off what is older than some moment, or the filter looks at the
- * time. */
+/* Whether the sort condition cuts off what is older than some moment, or the filter looks at the time. */
 static bool leaves_out_expired(const struct checker *c, const struct access *a)
 {
 	EACH (struct where_rule, w, a->where, a->where_count)
-		if (w->op == WHERE_GE || w->op == WHERE_GT || w->op == WHERE_LT || w->op == WHERE_LE ||
-		    w->op == WHERE_BETWEEN)
+		if (w->op != WHERE_EQ && w->op != WHERE_BEGINS)
 			return true;
 	return term_mentions(a->filter, c->d->ttl);
 }
 
 static void expired_visible(struct checker *c, const struct reach *r)
 {
-	if (!c->d->ttl.n)
+	if (!c->d->ttl.n || !r->space || leaves_out_expired(c, r->access) || r->access->has_then)
 		return;
-	if (!r->space || leaves_out_expired(c, r->access) || r->access->has_then)
-		return;
-	for (size_t i = 0; i < r->entry_count; i++) {
-		const struct shape *s = r->entries[i]->shape;
-		if (!shape_has(s, c->d->ttl))
+	EACH (struct entry, x, r->entries, r->entry_count) {
+		if (!shape_has(x->shape, c->d->ttl))
 			continue;
-		check_say(c, AT_SUBJECT, "%.*s is in these rows for a while after it has expired", SLICE_ARG(s->name));
+		check_say(c, AT_SUBJECT, "%.*s is in these rows for a while after it has expired",
+			  SLICE_ARG(x->shape->name));
 		break;
 	}
 }
@@ -345,15 +318,11 @@ static const struct attribute *compared_with(const struct checker *c, const stru
 	const struct key_schema *k = r->space->key;
 	for (size_t i = 0; i < key_attr_count(k); i++) {
 		const struct template *t = entry_key(r->space, e, i);
-		EACH (struct where_rule, w, r->access->where, r->access->where_count) {
-			if (!t || !slice_equal(w->attribute, key_attr_at(k, i)->name))
-				continue;
-			for (size_t n = 0; n < template_holes(w->value); n++) {
-				const struct template_part *asked = template_hole(w->value, n);
-				const struct template_part *own = template_hole(t, n);
-				if (own && slice_equal(asked->names[0], parameter))
-					return hole_attribute(c, e->shape->entity, own);
-			}
+		const struct where_rule *w = check_where(r->access, key_attr_at(k, i)->name);
+		for (size_t n = 0; t && w && n < template_holes(w->value); n++) {
+			const struct template_part *own = template_hole(t, n);
+			if (own && slice_equal(template_hole(w->value, n)->names[0], parameter))
+				return hole_attribute(c, e->shape->entity, own);
 		}
 	}
 	return NULL;
@@ -361,19 +330,19 @@ static const struct attribute *compared_with(const struct checker *c, const stru
 
 static bool is_variable(const struct access *a, const struct term *t)
 {
-	return t->kind == TERM_PATH && t->name_count == 1 && slice_equal(t->names[0], a->range_variable);
+	return term_name(t) && slice_equal(*term_name(t), a->range_variable);
 }
 
 static void merge_misses(struct checker *c, const struct reach *merge)
 {
 	const struct access *a = merge->access;
-	const struct reach *r = check_reach(c, a->merge_pattern);
-	if (a->kind != ACCESS_MERGE || !a->range_variable.n || a->range_list || !r || !r->space)
+	const struct reach *r = a->merge_run ? check_reach(c, a->merge_run) : NULL;
+	if (!r || !r->space || !a->range_variable.n || a->range_list)
 		return;
 	EACH (struct assignment, with, a->merge_with, a->merge_with_count) {
 		const struct attribute *x = NULL;
 		for (size_t i = 0; i < r->entry_count && !x && is_variable(a, with->term); i++)
-			x = compared_with(c, r, r->entries[i], with->attribute);
+			x = compared_with(c, r, &r->entries[i], with->attribute);
 		if (!x || !x->has_min || !x->has_max || !attribute_is_number(x) ||
 		    ((double)a->range_from <= x->min && (double)a->range_to >= x->max))
 			continue;
@@ -417,7 +386,7 @@ const struct rule check_rules_access[] = {
 	  "Select=COUNT is charged for the items it reads, not for the number it returns.",
 	  "Keep a counter on the item it is about (`counts`), unless the number stays small.",
 	  .access = counts_by_reading },
-	{ "merge-misses", SEVERITY_WARNING, "What lies in the partitions that are not asked is in no page.",
+	{ "merge-misses", SEVERITY_WARNING, "Rows of the other partitions are in no page.",
 	  "Let the merge run over the whole range of the attribute.", .access = merge_misses },
 	{ "one-by-one", SEVERITY_NOTE, "The cost and the time grow with the number of rows.",
 	  "Fine for a handful; otherwise put what belongs together into one partition.", .access = one_by_one },

@@ -4,7 +4,7 @@
 
 static void copy_not_kept(struct checker *c, const struct entity *e, const struct attribute *a)
 {
-	const struct entity *from = a->copy_entity.n ? design_entity(c->d, a->copy_entity) : NULL;
+	const struct entity *from = a->copy_of;
 	const struct attribute *source = from ? entity_attribute(from, a->copy_attribute) : NULL;
 	if (!source || a->kept_by.n || !(attribute_can_change(source) || source->derived))
 		return;
@@ -108,8 +108,7 @@ static bool adds_nothing(const struct entity *e, const struct entity *to)
 	return true;
 }
 
-/* The same two names, each once first: USER#<a> with FOLLOWING#<b>, and USER#<b> with FOLLOWER#<a>.
- */
+/* The same two names, each once first: USER#<a> with FOLLOWING#<b>, and USER#<b> with FOLLOWER#<a>. */
 static bool is_reverse_of(const struct checker *c, const struct entity *x, const struct entity *y)
 {
 	const struct template *pk = entity_key(c, x, true), *sk = entity_key(c, x, false);
@@ -129,16 +128,13 @@ static bool repeats_index_entry(struct checker *c, const struct entity *link, co
 	const struct template *pk = entity_key(c, link, true);
 	if (!pk || !template_holes(pk) || !template_alike(pk, entity_key(c, e, true)))
 		return false;
-	if (!adds_nothing(link, e))
+	/* Under its own identity an index entry says nothing of another item. */
+	if (!adds_nothing(link, e) || is_parameter(e, template_hole(pk, 0)->names[0]))
 		return false;
-	for (size_t k = 1; k < c->space_count; k++)
-		for (size_t i = 0; i < c->spaces[k].entry_count; i++) {
-			const struct entry *x = &c->spaces[k].entries[i];
-			/* Under its own identity an index entry says nothing of another item. */
-			if (x->shape->entity == e && !x->shape->companion && slice_equal(x->hash[0]->text, pk->text) &&
-			    !is_parameter(e, template_hole(pk, 0)->names[0]))
+	EACH_INDEX (s, c)
+		EACH (struct entry, x, s->entries, s->entry_count)
+			if (x->shape->entity == e && !x->shape->companion && slice_equal(x->hash[0]->text, pk->text))
 				return true;
-		}
 	return false;
 }
 

@@ -4,22 +4,20 @@
 
 static bool is_counted(const struct checker *c, const struct entity *e, struct slice attribute)
 {
-	EACH (struct entity, from, c->d->entities, c->d->entity_count)
+	EACH (struct entity, from, c->d->entities, c->d->entity_count) {
 		EACH (struct count_rule, r, from->counts, from->count_count)
-			if (slice_equal(r->target.entity, e->name) && slice_equal(r->attribute, attribute))
+			if (r->target.to == e && slice_equal(r->attribute, attribute))
 				return true;
+		EACH (struct attribute, a, from->attributes, from->attribute_count)
+			if (a->next && a->next->to == e && slice_equal(a->next_attribute, attribute))
+				return true;
+	}
 	EACH (struct processor, p, c->d->processors, c->d->processor_count)
-		if (p->effect == EFFECT_COUNT && slice_equal(p->target, e->name) &&
-		    slice_equal(p->target_attribute, attribute))
+		if (p->effect == EFFECT_COUNT && p->target_entity == e && slice_equal(p->target_attribute, attribute))
 			return true;
 	EACH (struct action, x, e->actions, e->action_count)
-		EACH (struct assignment, s, x->add, x->add_count)
-			if (slice_equal(s->attribute, attribute))
-				return true;
-	EACH (struct entity, from, c->d->entities, c->d->entity_count)
-		EACH (struct attribute, a, from->attributes, from->attribute_count)
-			if (a->next && slice_equal(a->next->entity, e->name) && slice_equal(a->next_attribute, attribute))
-				return true;
+		if (is_assigned(x->add, x->add_count, attribute))
+			return true;
 	return false;
 }
 
@@ -34,21 +32,13 @@ static void counter_never_moved(struct checker *c, const struct entity *e, const
 	}
 }
 
-static bool assigns(const struct assignment *list, size_t n, struct slice attribute)
-{
-	EACH (struct assignment, s, list, n)
-		if (slice_equal(s->attribute, attribute))
-			return true;
-	return false;
-}
-
 static bool is_set_by_server(const struct checker *c, const struct entity *e, struct slice attribute)
 {
 	EACH (struct processor, p, c->d->processors, c->d->processor_count)
-		if (slice_equal(p->target, e->name) && assigns(p->with, p->with_count, attribute))
+		if (p->target_entity == e && is_assigned(p->with, p->with_count, attribute))
 			return true;
 	EACH (struct action, x, e->actions, e->action_count)
-		if (assigns(x->set, x->set_count, attribute))
+		if (is_assigned(x->set, x->set_count, attribute))
 			return true;
 	return false;
 }
@@ -81,28 +71,23 @@ static void count_ignores_delete(struct checker *c, const struct entity *e)
 {
 	if (!e->delete_.soft)
 		return;
-	EACH (struct count_rule, r, e->counts, e->count_count) {
-		if (when_knows_delete(e, r->when))
-			continue;
-		check_say(c, r->target.place, "%.*s keeps counting what was deleted", SLICE_ARG(r->attribute));
-	}
+	EACH (struct count_rule, r, e->counts, e->count_count)
+		if (!when_knows_delete(e, r->when))
+			check_say(c, r->target.place, "%.*s keeps counting what was deleted", SLICE_ARG(r->attribute));
 }
 
 static void count_on_deleted(struct checker *c, const struct entity *e)
 {
-	EACH (struct count_rule, r, e->counts, e->count_count) {
-		const struct entity *to = design_entity(c->d, r->target.entity);
-		if (!to || !to->delete_.soft || r->if_)
-			continue;
-		check_say(c, r->target.place, "counts on a %.*s that may be deleted", SLICE_ARG(to->name));
-	}
+	EACH (struct count_rule, r, e->counts, e->count_count)
+		if (r->target.to->delete_.soft && !r->if_)
+			check_say(c, r->target.place, "counts on a %.*s that may be deleted",
+				  SLICE_ARG(r->target.entity));
 }
 
 static void count_in_processor(struct checker *c, const struct processor *p)
 {
-	if (p->effect == EFFECT_COUNT) {
+	if (p->effect == EFFECT_COUNT)
 		check_say(c, AT_SUBJECT, "counts %.*s from the stream", SLICE_ARG(p->target_attribute));
-	}
 }
 
 const struct rule check_rules_count[] = {

@@ -4,21 +4,17 @@
 
 static size_t key_templates(const struct entry *e, const struct template **out)
 {
-	size_t n = 0;
-	if (e->hash[0])
-		out[n++] = e->hash[0];
-	if (e->range[0])
-		out[n++] = e->range[0];
-	return n;
+	out[0] = e->hash[0];
+	out[1] = e->range[0];
+	return e->range[0] ? 2 : 1;
 }
 
 /* ---- a time in the key ---- */
 
-/* Whether every placeholder of the guard's key is one of the item's key, and none the time. */
+/* Whether every placeholder of the guard's key is also in the item's key, and none is the time. */
 static bool guards(const struct checker *c, const struct shape *s, const struct entry *item, struct slice time)
 {
-	for (size_t i = 0; i < c->spaces[0].entry_count; i++) {
-		const struct entry *e = &c->spaces[0].entries[i];
+	EACH (struct entry, e, c->spaces[0].entries, c->spaces[0].entry_count) {
 		if (e->shape != s)
 			continue;
 		const struct template *keys[2], *own[2];
@@ -42,12 +38,10 @@ static bool guards(const struct checker *c, const struct shape *s, const struct 
 
 static bool has_guard(const struct checker *c, const struct entry *e, struct slice time)
 {
-	for (size_t i = 0; i < c->shape_count; i++) {
-		const struct shape *s = &c->shapes[i];
+	EACH (struct shape, s, c->shapes, c->shape_count)
 		if (s->entity == e->shape->entity && s->companion && s->companion->unique.n && !s->companion->when &&
 		    guards(c, s, e, time))
 			return true;
-	}
 	return false;
 }
 
@@ -89,28 +83,15 @@ static void time_lets_duplicate(struct checker *c, const struct space *s, const 
 
 /* ---- addressing ---- */
 
-struct derived_search {
-	const struct entity *entity;
-	bool beyond;
-};
-
-static void look_beyond(void *ctx, const struct term *t)
+static bool is_beyond_identity(const void *e, const struct term *t)
 {
-	struct derived_search *s = ctx;
-	if (t->kind == TERM_PATH && t->name_count == 1 && !is_parameter(s->entity, t->names[0]))
-		s->beyond = true;
+	return term_name(t) && !is_parameter(e, *term_name(t));
 }
 
 static bool follows_from_identity(const struct entity *e, struct slice name)
 {
-	if (is_parameter(e, name))
-		return true;
 	const struct attribute *a = entity_attribute(e, name);
-	if (!a || !a->derived)
-		return false;
-	struct derived_search s = { e, false };
-	term_walk(a->derived, look_beyond, &s);
-	return !s.beyond;
+	return is_parameter(e, name) || (a && a->derived && !term_any(a->derived, is_beyond_identity, e));
 }
 
 /* The first placeholder of the entry's key that the path does not give; NULL: none. */
@@ -166,14 +147,13 @@ static void identity_can_change(struct checker *c, const struct entity *e)
 		if (a && attribute_can_change(a) && !a->touched && !a->from_key)
 			moving = a;
 	}
-	/* Whoever may not update it cannot move it; a marker has nothing else. */
+	/* Without a rule that allows updates it stays; a marker has no other attributes. */
 	if (!moving || !e->allow[ALLOW_UPDATE] || e->allow[ALLOW_UPDATE]->kind == TERM_NEVER || e->attribute_count < 4)
 		return;
 	EACH (struct entity, other, c->d->entities, c->d->entity_count) {
 		const struct attribute *through;
 		enum refers how = entity_refers(c, other, e, &through);
-		/* One part of several is also a name of something else: only what says
-		 * E(a, b) means the item. */
+		/* One part of several is also a name of something else: only what says E(a, b) means the item. */
 		if (how == REFERS_NOT || (e->param_count > 1 && how != REFERS_CHECKED))
 			continue;
 		check_say(c, moving->place, "%.*s may change, and %.*s refers to it", SLICE_ARG(moving->name),

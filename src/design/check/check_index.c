@@ -26,30 +26,28 @@ static void index_never_used(struct checker *c, const struct space *s)
 
 static bool in_space(const struct space *s, const struct shape *shape)
 {
-	for (size_t i = 0; i < s->entry_count; i++)
-		if (s->entries[i].shape == shape)
+	EACH (struct entry, x, s->entries, s->entry_count)
+		if (x->shape == shape)
 			return true;
 	return false;
 }
 
 static void half_an_index_key(struct checker *c)
 {
-	for (size_t i = 0; i < c->shape_count; i++) {
-		const struct shape *s = &c->shapes[i];
+	EACH (struct shape, s, c->shapes, c->shape_count) {
 		size_t n;
 		const struct key_rule *rules = shape_rules(s, &n);
 		EACH (struct key_rule, r, rules, n) {
 			const struct space *half = NULL;
 			bool whole = design_is_table_key(c->d, r->attribute);
-			for (size_t k = 1; k < c->space_count; k++)
-				if (is_key_attribute(c->spaces[k].key, r->attribute)) {
-					whole |= in_space(&c->spaces[k], s);
-					half = &c->spaces[k];
+			EACH_INDEX (x, c)
+				if (is_key_attribute(x->key, r->attribute)) {
+					whole |= in_space(x, s);
+					half = x;
 				}
 			if (!half || whole)
 				continue;
-			/* Everything has a type, and may hold somebody's id, without meaning to be
-			 * listed by it. */
+			/* Everything has a type, and may hold an account's id, without meaning to be listed by it. */
 			if (template_holes(r->template) == 0 || r->template->part_count == 1)
 				continue;
 			c->about = about_entity(c, s->entity);
@@ -59,16 +57,7 @@ static void half_an_index_key(struct checker *c)
 	}
 }
 
-/* ---- entries nobody reads ---- */
-
-static bool is_read(const struct checker *c, const struct entry *e)
-{
-	EACH (struct reach, r, c->reaches, c->d->access_count)
-		for (size_t j = 0; j < r->entry_count; j++)
-			if (r->entries[j] == e)
-				return true;
-	return false;
-}
+/* ---- unread entries ---- */
 
 /* An earlier entry of the space is of the same kind, and speaks for this one. */
 static bool is_repeated(const struct space *s, const struct entry *x)
@@ -81,7 +70,7 @@ static bool is_repeated(const struct space *s, const struct entry *x)
 
 static void index_entry_unread(struct checker *c, const struct space *s, const struct entry *e)
 {
-	if (s->index && !is_read(c, e) && !is_repeated(s, e))
+	if (s->index && !e->read && !is_repeated(s, e))
 		check_say(c, e->hash[0]->place, "%.*s is in %.*s, where no access pattern looks for it",
 			  SLICE_ARG(e->shape->name), SLICE_ARG(s->name));
 }
@@ -120,17 +109,15 @@ static void missing_from_index(struct checker *c, const struct entity *e)
 		if (other == e || !template_alike(pk, entity_key(c, other, true)) || !entity_key(c, other, false) ||
 		    !slice_equal(template_prefix(sk), template_prefix(entity_key(c, other, false))))
 			continue;
-		for (size_t k = 1; k < c->space_count; k++) {
+		EACH_INDEX (s, c) {
 			bool mine = false, its = false;
-			for (size_t i = 0; i < c->spaces[k].entry_count; i++) {
-				const struct shape *s = c->spaces[k].entries[i].shape;
-				mine |= s->entity == e;
-				its |= s->entity == other;
+			EACH (struct entry, x, s->entries, s->entry_count) {
+				mine |= x->shape->entity == e;
+				its |= x->shape->entity == other;
 			}
-			if (mine || !its)
-				continue;
-			check_say(c, AT_SUBJECT, "%.*s is in %.*s, and %.*s, stored beside it, is not",
-				  SLICE_ARG(other->name), SLICE_ARG(c->spaces[k].name), SLICE_ARG(e->name));
+			if (!mine && its)
+				check_say(c, AT_SUBJECT, "%.*s is in %.*s, and %.*s, stored beside it, is not",
+					  SLICE_ARG(other->name), SLICE_ARG(s->name), SLICE_ARG(e->name));
 		}
 	}
 }
@@ -162,10 +149,7 @@ static size_t partitions(struct checker *c, const struct space *s, const struct 
 			size_t n = p->names ? values_of_hole(c, e, p) : 1;
 			if (n == SIZE_MAX)
 				return SIZE_MAX;
-			if (n == 0 || count == 0)
-				count = 0;
-			else
-				count = count * n;
+			count *= n;
 		}
 	return count;
 }
@@ -252,14 +236,8 @@ static void counter_churn(struct checker *c, const struct entity *e)
 		if (a->counter && !counter)
 			counter = a;
 	size_t n = 0;
-	for (size_t k = 1; counter && k < c->space_count; k++)
-		for (size_t i = 0; i < c->spaces[k].entry_count; i++) {
-			const struct shape *s = c->spaces[k].entries[i].shape;
-			if (s->entity == e && !s->companion && index_carries(c->spaces[k].index, counter->name)) {
-				n++;
-				break;
-			}
-		}
+	EACH_INDEX (s, c)
+		n += counter && space_entry(s, e) && index_carries(s->index, counter->name);
 	if (n < 2)
 		return;
 	check_say(c, counter->place, "each change of %.*s is written %zu times: the item and %zu indexes",

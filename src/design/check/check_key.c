@@ -82,7 +82,7 @@ static void absent_in_key(struct checker *c, const struct hole_visit *v)
 		return; /* `keys when` or the companion's `when` says when */
 	if (v->template->part_count == 1 && v->template->place.line == own->place.line)
 		return; /* the attribute is the key itself: sparse on purpose */
-	say_of(c, v, "can be absent, and the key then is left off");
+	say_of(c, v, "can be absent, and the item then lacks this key");
 	if (!v->space->index)
 		check_severity(c, SEVERITY_ERROR);
 	check_repair(c, "Put it under `keys when %.*s is present`, or make it required.", SLICE_ARG(own->name));
@@ -182,9 +182,9 @@ static void double_prefix_of_shape(struct checker *c, const struct shape *s)
 static void double_prefix_of_then(struct checker *c, const struct reach *r)
 {
 	EACH (struct key_rule, k, r->access->then.keys, r->access->then.key_count)
-		for (size_t i = 0; i < r->entry_count; i++) {
+		EACH (struct entry, x, r->entries, r->entry_count) {
 			size_t n;
-			const struct key_rule *rules = shape_rules(r->entries[i]->shape, &n);
+			const struct key_rule *rules = shape_rules(x->shape, &n);
 			if (!doubles(k, rules, n))
 				continue;
 			c->about = about_access(c, r->access);
@@ -196,10 +196,10 @@ static void double_prefix_of_then(struct checker *c, const struct reach *r)
 
 static void double_prefix(struct checker *c)
 {
-	for (size_t i = 0; i < c->shape_count; i++)
-		double_prefix_of_shape(c, &c->shapes[i]);
-	for (size_t i = 0; i < c->d->access_count; i++)
-		double_prefix_of_then(c, &c->reaches[i]);
+	EACH (struct shape, s, c->shapes, c->shape_count)
+		double_prefix_of_shape(c, s);
+	EACH (struct reach, r, c->reaches, c->d->access_count)
+		double_prefix_of_then(c, r);
 }
 
 const struct rule check_rules_key[] = {

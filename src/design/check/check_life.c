@@ -31,9 +31,8 @@ static void ttl_nowhere(struct checker *c)
 
 static void ttl_type(struct checker *c, const struct entity *e, const struct attribute *a)
 {
-	if (c->d->ttl.n && slice_equal(a->name, c->d->ttl) && a->type != ATTR_EPOCH && !a->copy_entity.n && !a->derived) {
+	if (c->d->ttl.n && slice_equal(a->name, c->d->ttl) && a->type != ATTR_EPOCH && !a->copy_entity.n && !a->derived)
 		check_say(c, a->place, "%.*s is no epoch, and nothing expires by it", SLICE_ARG(a->name));
-	}
 }
 
 static bool is_removed_by_action(const struct entity *e, struct slice attribute)
@@ -58,18 +57,13 @@ static void ttl_always(struct checker *c, const struct entity *e)
 
 /* ---- what a deletion leaves behind ---- */
 
-static bool covers(const struct checker *c, const struct slice *patterns, size_t n, const struct entity *e)
+static bool covers(const struct checker *c, const struct access *const *patterns, size_t n, const struct entity *e)
 {
-	EACH (struct slice, p, patterns, n) {
-		const struct reach *r = check_reach(c, *p);
-		if (!r)
-			continue;
-		if (reach_has_entity(r, e) || slice_equal(r->access->entity, e->name))
-			return true;
+	for (size_t i = 0; i < n; i++) {
+		const struct access *a = patterns[i];
 		/* A merge removes what it runs. */
-		if (r->access->merge_pattern.n && covers(c, &r->access->merge_pattern, 1, e))
-			return true;
-		if (r->access->merge_of_count && covers(c, r->access->merge_of, r->access->merge_of_count, e))
+		if (a->of == e || reach_has_entity(check_reach(c, a), e) ||
+		    (a->merge_run && covers(c, &a->merge_run, 1, e)) || covers(c, a->merge_parts, a->merge_of_count, e))
 			return true;
 	}
 	return false;
@@ -79,11 +73,11 @@ static bool covers(const struct checker *c, const struct slice *patterns, size_t
 static bool removed_by_processor(const struct checker *c, const struct entity *e, const struct entity *other)
 {
 	EACH (struct processor, p, c->d->processors, c->d->processor_count) {
-		if (!slice_equal(p->entity, e->name) || !(p->events & ON_DELETED))
+		if (p->of != e || !(p->events & ON_DELETED))
 			continue;
-		if (p->effect == EFFECT_DELETE && slice_equal(p->target, other->name))
+		if (p->effect == EFFECT_DELETE && p->target_entity == other)
 			return true;
-		if (p->effect == EFFECT_REMOVE_ALL && covers(c, &p->target, 1, other))
+		if (p->effect == EFFECT_REMOVE_ALL && covers(c, &p->target_access, 1, other))
 			return true;
 	}
 	return false;
@@ -115,18 +109,16 @@ static void orphans(struct checker *c, const struct entity *e)
 		if (other == e || expires(c, other) ||
 		    (!lives_under(c, other, e) && entity_refers(c, other, e, &through) == REFERS_NOT))
 			continue;
-		if (covers(c, e->delete_.then_remove, e->delete_.then_count, other) ||
-		    covers(c, e->delete_.refuse_while, e->delete_.refuse_count, other) ||
+		if (covers(c, e->delete_.then_access, e->delete_.then_count, other) ||
+		    covers(c, e->delete_.refuse_access, e->delete_.refuse_count, other) ||
 		    removed_by_processor(c, e, other))
 			continue;
-		if (left.n)
-			buf_lit(&left, ", ");
+		buf_str(&left, left.n ? ", " : "");
 		buf_put(&left, other->name);
 	}
-	if (!left.n)
-		return;
-	check_say(c, e->delete_.place, "deleting a %.*s leaves behind: %.*s", SLICE_ARG(e->name),
-		  SLICE_ARG(buf_slice(&left)));
+	if (left.n)
+		check_say(c, e->delete_.place, "deleting a %.*s leaves behind: %.*s", SLICE_ARG(e->name),
+			  SLICE_ARG(buf_slice(&left)));
 }
 
 /* ---- what points to nothing ---- */
@@ -137,20 +129,10 @@ static bool is_caller(const struct entity *e, const struct attribute *a)
 	       term_binds_caller(e->allow[ALLOW_UPDATE], a->name);
 }
 
-static void look_for_entity(void *ctx, const struct term *t)
-{
-	struct slice *name = ctx;
-	if ((t->kind == TERM_EXISTS || t->kind == TERM_VISIBLE) && slice_equal(t->name, *name))
-		*name = SLICE("");
-}
-
 /* create: … visible Post(post_id) asks for the item, too. */
-static bool asked_for(const struct term *t, struct slice entity)
+static bool asks_for(const void *entity, const struct term *t)
 {
-	struct slice name = entity;
-	if (t)
-		term_walk(t, look_for_entity, &name);
-	return name.n == 0;
+	return (t->kind == TERM_EXISTS || t->kind == TERM_VISIBLE) && t->entity == entity;
 }
 
 /* Refers to one of several kinds of things, by an id that does not say where that is. */
@@ -165,38 +147,33 @@ static void dangling_target(struct checker *c, const struct entity *e)
 	}
 }
 
-/* Whether the item of `to` that the attribute names is there because another one is, which is asked
- * for: what is counted on Channel(ws, channel) needs no Workspace(ws) of its own. */
-static bool there_with_another(const struct checker *c, const struct entity *e, struct slice name,
-			       const struct entity *to, int depth);
+/* Whether the item of `to` that the attribute names is there because another one is, which is asked for: what is counted on
+ * Channel(ws, channel) needs no Workspace(ws) of its own. */
+static bool there_with_another(const struct entity *e, struct slice name, const struct entity *to, int depth);
 
-static bool asked_with(const struct checker *c, const struct reference *f, struct slice name, const struct entity *to,
-		       int depth)
+static bool asked_with(const struct reference *f, struct slice name, const struct entity *to, int depth)
 {
-	const struct entity *other = design_entity(c->d, f->entity);
-	for (size_t i = 0; other && i < f->arg_count && i < other->param_count; i++) {
-		const struct term *t = f->args[i];
-		if (t->kind != TERM_PATH || t->name_count != 1 || !slice_equal(t->names[0], name))
-			continue;
-		if (other == to || there_with_another(c, other, other->params[i], to, depth + 1))
+	for (size_t i = 0; i < f->arg_count; i++) {
+		const struct slice *arg = term_name(f->args[i]);
+		if (arg && slice_equal(*arg, name) &&
+		    (f->to == to || there_with_another(f->to, f->to->params[i], to, depth + 1)))
 			return true;
 	}
 	return false;
 }
 
-static bool there_with_another(const struct checker *c, const struct entity *e, struct slice name,
-			       const struct entity *to, int depth)
+static bool there_with_another(const struct entity *e, struct slice name, const struct entity *to, int depth)
 {
 	if (depth > 4)
 		return false;
 	EACH (struct requirement, r, e->requires, e->require_count)
-		if (!r->when && asked_with(c, &r->target, name, to, depth))
+		if (!r->when && asked_with(&r->target, name, to, depth))
 			return true;
 	EACH (struct count_rule, r, e->counts, e->count_count)
-		if (!r->when && asked_with(c, &r->target, name, to, depth))
+		if (!r->when && asked_with(&r->target, name, to, depth))
 			return true;
 	EACH (struct attribute, a, e->attributes, e->attribute_count)
-		if (a->next && asked_with(c, a->next, name, to, depth))
+		if (a->next && asked_with(a->next, name, to, depth))
 			return true;
 	return false;
 }
@@ -221,8 +198,8 @@ static void dangling_reference(struct checker *c, const struct entity *e)
 		const struct attribute *a;
 		enum refers how = entity_refers(c, e, to, &a);
 		if ((how != REFERS_BY_KEY && how != REFERS_BY_NAME) || is_caller(e, a) || a->derived ||
-		    a->copy_entity.n || to->internal || asked_for(e->allow[ALLOW_CREATE], to->name) ||
-		    there_with_another(c, e, a->name, to, 0))
+		    a->copy_entity.n || to->internal || term_any(e->allow[ALLOW_CREATE], asks_for, to) ||
+		    there_with_another(e, a->name, to, 0))
 			continue;
 		check_say(c, a->place, "nothing requires the %.*s of %.*s to exist", SLICE_ARG(to->name),
 			  SLICE_ARG(a->name));

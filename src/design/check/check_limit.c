@@ -6,11 +6,11 @@
 
 /* ---- transactions ---- */
 
-/* How many elements a list of a companion can have; -1: nobody knows. */
+/* How many elements a list of a companion can have; -1: unknown. */
 static double most_elements(const struct entity *e, const struct term *t)
 {
-	if (t->kind == TERM_PATH && t->name_count == 1) {
-		const struct attribute *a = entity_attribute(e, t->names[0]);
+	if (term_name(t)) {
+		const struct attribute *a = entity_attribute(e, *term_name(t));
 		if (a && a->derived)
 			return most_elements(e, a->derived);
 		return a && a->has_max ? a->max : -1;
@@ -51,9 +51,8 @@ static void transaction_size(struct checker *c, const struct entity *e)
 
 static void unbounded_text(struct checker *c, const struct entity *e, const struct attribute *a)
 {
-	if (a->type == ATTR_TEXT && !a->derived && !a->copy_entity.n && (!a->has_max || a->max > 380000)) {
+	if (a->type == ATTR_TEXT && !a->derived && !a->copy_entity.n && (!a->has_max || a->max > 380000))
 		check_say(c, a->place, "%.*s can be longer than an item", SLICE_ARG(a->name));
-	}
 }
 
 static bool is_collection(const struct attribute *a)
@@ -63,15 +62,13 @@ static bool is_collection(const struct attribute *a)
 
 static void unbounded_list(struct checker *c, const struct entity *e, const struct attribute *a)
 {
-	if (is_collection(a) && !a->derived && !a->copy_entity.n && !a->has_max) {
+	if (is_collection(a) && !a->derived && !a->copy_entity.n && !a->has_max)
 		check_say(c, a->place, "%.*s can grow without an end", SLICE_ARG(a->name));
-	}
 }
 
 /* ---- capacity ---- */
 
-/* Write units of creating one item of at most 1 KB: each action, twice in a transaction, and each
- * index it is in. */
+/* Write units of creating one item of at most 1 KB: each action, twice in a transaction, and each index it is in. */
 static double units_of_create(const struct checker *c, const struct entity *e)
 {
 	struct traffic_write w = check_write_of(c, e);

@@ -1,8 +1,7 @@
-/* Can two key templates give the same string? The question behind every "does this query find that
- * item".
+/* Can two key templates give the same string? The question behind every "does this query find that item".
  *
- * A template becomes a row of atoms (a literal character; any character but '#'; any number of
- * those), and two rows are walked together. SPDX-License-Identifier: Apache-2.0 */
+ * A template becomes a row of atoms (a literal character; any character but '#'; any number of those), and two rows are
+ * walked together. SPDX-License-Identifier: Apache-2.0 */
 #include "design/check/check.h"
 
 enum atom_kind { ATOM_LITERAL, ATOM_ANY, ATOM_DIGIT, ATOM_MORE };
@@ -31,8 +30,7 @@ static bool begins_with_digit(const struct template_part *p, const struct entity
  * templates have to be alike up to there, so that the literal is known to be the whole word. */
 static bool words_meet(const struct template *a, const struct template *b, const struct entity *e)
 {
-	struct slice la = a->part_count && !a->parts[0].names ? a->parts[0].literal : SLICE("");
-	struct slice lb = b->part_count && !b->parts[0].names ? b->parts[0].literal : SLICE("");
+	struct slice la = template_prefix(a), lb = template_prefix(b);
 	const struct template_part *hole = b->part_count > 1 ? &b->parts[1] : NULL;
 	const struct attribute *x =
 		e && lb.n && hole && hole->names && hole->name_count == 1 ? entity_attribute(e, hole->names[0]) : NULL;
@@ -112,15 +110,10 @@ static bool walk_on(struct walk *w, size_t i, size_t j)
 	return one_meets(x, y) && walk_on(w, i + 1, j + 1);
 }
 
-static bool is_bare(const struct template *t)
-{
-	return t->part_count == 1 && t->parts[0].names && t->parts[0].format == FORMAT_PLAIN;
-}
-
 static bool meets(struct arena *arena, const struct template *a, const struct template *b, const struct entity *entity,
 		  bool prefix)
 {
-	if (is_bare(a)) /* a parameter may hold a whole key */
+	if (template_is_bare(a)) /* a parameter may hold a whole key */
 		return true;
 	if (!prefix && !words_meet(a, b, entity))
 		return false;

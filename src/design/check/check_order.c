@@ -20,8 +20,7 @@ static enum order_kind promised(const struct access *a)
 	return ORDER_FREE;
 }
 
-/* The first placeholder of the sort key that is not the same in all rows: what the list is ordered
- * by. */
+/* The first placeholder of the sort key that is not the same in all rows: what the list is ordered by. */
 static const struct template_part *ordered_by(const struct reach *r, const struct entry *e)
 {
 	const struct key_schema *k = r->space->key;
@@ -56,8 +55,8 @@ static bool hole_has_order(struct checker *c, const struct entry *e, const struc
 		if (hole->format == FORMAT_DATE || hole->format == FORMAT_MONTH)
 			return true;
 		const struct attribute *own = entity_attribute(e->shape->entity, hole->names[0]);
-		/* An id of the item itself is a ULID; somebody else's id tells when that was made.
-		 * Times that are free strings are time-not-sortable. */
+		/* An id of the item itself is a ULID; another item's id tells when that one was made. Times that are free
+		 * strings are time-not-sortable. */
 		return !a || attribute_is_time(a) || (own && own->id) || is_numbered(own) ||
 		       (a->type == ATTR_STRING && name_ends(c->arena, a->name, "at time date timestamp"));
 	}
@@ -75,18 +74,15 @@ static void wrong_order(struct checker *c, const struct reach *r)
 	enum order_kind kind = promised(r->access);
 	if (!r->space || order_is_moot(r->access) || (kind != ORDER_TIME && kind != ORDER_NUMBER))
 		return;
-	for (size_t j = 0; j < r->entry_count; j++) {
-		const struct template_part *hole = ordered_by(r, r->entries[j]);
-		if (hole && hole_has_order(c, r->entries[j], hole, kind))
+	EACH (struct entry, x, r->entries, r->entry_count) {
+		const struct template_part *hole = ordered_by(r, x);
+		if (hole && hole_has_order(c, x, hole, kind))
 			continue;
-		if (hole)
-			check_say(c, AT_SUBJECT, "%.*s is promised, and %.*s is sorted by %.*s",
-				  SLICE_ARG(r->access->order), SLICE_ARG(r->entries[j]->shape->name),
-				  SLICE_ARG(hole->names[0]));
-		else
-			check_say(c, AT_SUBJECT, "%.*s is promised, and %.*s has no order in %.*s",
-				  SLICE_ARG(r->access->order), SLICE_ARG(r->entries[j]->shape->name),
-				  SLICE_ARG(r->space->name));
+		check_say(c, AT_SUBJECT,
+			  hole ? "%.*s is promised, and %.*s is sorted by %.*s"
+			       : "%.*s is promised, and %.*s has no order in %.*s",
+			  SLICE_ARG(r->access->order), SLICE_ARG(x->shape->name),
+			  SLICE_ARG(hole ? hole->names[0] : r->space->name));
 		break;
 	}
 }
@@ -95,9 +91,9 @@ static void no_order(struct checker *c, const struct reach *r)
 {
 	if (!r->space || order_is_moot(r->access) || r->access->order.n || !r->access->path.n)
 		return;
-	for (size_t j = 0; j < r->entry_count; j++) {
-		const struct template_part *hole = ordered_by(r, r->entries[j]);
-		const struct attribute *a = hole ? hole_attribute(c, r->entries[j]->shape->entity, hole) : NULL;
+	EACH (struct entry, x, r->entries, r->entry_count) {
+		const struct template_part *hole = ordered_by(r, x);
+		const struct attribute *a = hole ? hole_attribute(c, x->shape->entity, hole) : NULL;
 		if (!a || !attribute_is_time(a))
 			continue;
 		check_say(c, AT_SUBJECT, "sorted by %.*s, oldest first, because no order is given",
@@ -109,9 +105,9 @@ static void no_order(struct checker *c, const struct reach *r)
 /* Whether the partition is a day or a month of what it holds. */
 static bool is_dated(const struct reach *r)
 {
-	for (size_t j = 0; j < r->entry_count; j++)
+	EACH (struct entry, x, r->entries, r->entry_count)
 		for (size_t i = 0; i < r->space->key->hash_count; i++)
-			EACH (struct template_part, p, r->entries[j]->hash[i]->parts, r->entries[j]->hash[i]->part_count)
+			EACH (struct template_part, p, x->hash[i]->parts, x->hash[i]->part_count)
 				if (p->names && (p->format == FORMAT_DATE || p->format == FORMAT_MONTH))
 					return true;
 	return false;
@@ -120,7 +116,7 @@ static bool is_dated(const struct reach *r)
 static bool walks_elsewhere(const struct checker *c, const struct access *a)
 {
 	EACH (struct access, other, c->d->accesses, c->d->access_count)
-		if (slice_equal(other->merge_pattern, a->name))
+		if (other->merge_run == a)
 			return true;
 	return false;
 }
@@ -128,11 +124,9 @@ static bool walks_elsewhere(const struct checker *c, const struct access *a)
 static void stops_at_midnight(struct checker *c, const struct reach *r)
 {
 	const struct access *a = r->access;
-	if (!r->space || a->walk_times || a->count_only || !is_dated(r) || walks_elsewhere(c, a))
-		return;
-	if (!a->descending && !a->rank)
-		return;
-	check_say(c, AT_SUBJECT, "the list ends where the day does");
+	if (r->space && !a->walk_times && !a->count_only && (a->descending || a->rank) && is_dated(r) &&
+	    !walks_elsewhere(c, a))
+		check_say(c, AT_SUBJECT, "the list ends where the day does");
 }
 
 const struct rule check_rules_order[] = {

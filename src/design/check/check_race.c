@@ -1,4 +1,4 @@
-/* Rules about what happens at once: numbers that two get, decisions that nothing holds.
+/* Rules about concurrent writes: numbers that two items get, decisions that no condition guards.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "design/check/check.h"
 
@@ -13,7 +13,7 @@ struct numbering {
 static void find_counter(void *ctx, const struct term *t)
 {
 	struct numbering *x = ctx;
-	const struct entity *of = t->kind == TERM_FETCH ? design_entity(x->c->d, t->name) : NULL;
+	const struct entity *of = t->kind == TERM_FETCH ? t->entity : NULL;
 	const struct attribute *from = of ? entity_attribute(of, t->attribute) : NULL;
 
 	if (!from || !from->counter)
@@ -49,20 +49,13 @@ static void numbers_repeat(struct checker *c, const struct entity *e)
 		}
 }
 
-/* ---- what is not there ---- */
+/* ---- decisions by absence ---- */
 
 struct deciding {
 	struct checker *c;
 	const struct entity *entity;
 	const char *where;
 };
-
-static bool is_found(const struct checker *c, struct slice name)
-{
-	const struct entity *e = design_entity(c->d, name);
-
-	return e && e->found_by.n;
-}
 
 static void say_absence(struct deciding *x, const struct term *t)
 {
@@ -79,7 +72,7 @@ static void find_absence(struct deciding *x, const struct term *t, bool yes);
 static void find_absent_value(struct deciding *x, const struct term *t, bool absent_holds)
 {
 	for (size_t i = 0; i < t->arg_count; i++)
-		if (t->args[i]->kind == TERM_FETCH && absent_holds && is_found(x->c, t->args[i]->name))
+		if (t->args[i]->kind == TERM_FETCH && absent_holds && t->args[i]->entity->found_by.n)
 			say_absence(x, t->args[i]);
 }
 
@@ -95,7 +88,7 @@ static void find_absence(struct deciding *x, const struct term *t, bool yes)
 	case TERM_NOT: find_absence(x, t->args[0], !yes); break;
 	case TERM_EXISTS:
 	case TERM_VISIBLE:
-		if (!yes && is_found(x->c, t->name))
+		if (!yes && t->entity->found_by.n)
 			say_absence(x, t);
 		break;
 	case TERM_MAY:
@@ -134,7 +127,7 @@ const struct rule check_rules_race[] = {
 	  "A counter goes back when something is deleted, and then numbers come again; everything that counts on it moves it.",
 	  "Declare a `sequence` and take numbers from it with `next of`.", .entity = numbers_repeat },
 	{ "absence-not-held", SEVERITY_WARNING,
-	  "DynamoDB can hold a condition on an item that a key leads to, not on a query that finds nothing: one that comes to be at the same moment is not seen.",
+	  "DynamoDB can hold a condition on an item that a key leads to, not on a query that finds nothing: an item created at the same moment is not seen.",
 	  "Give the entity a key that follows from its identity, or a companion that guards it.",
 	  .entity = absence_not_held },
 	{ NULL },

@@ -1,30 +1,28 @@
-/* Which entity refers to which: declared (requires, counts, copies), or to be seen in keys and
- * names. SPDX-License-Identifier: Apache-2.0 */
+/* Which entity refers to which: declared (requires, counts, copies), or to be seen in keys and names.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "design/check/check.h"
 
-static bool refers_checked(const struct entity *from, const struct entity *to)
+static bool requires(const struct requirement *list, size_t n, const struct entity *to)
 {
-	EACH (struct requirement, r, from->requires, from->require_count)
-		if (slice_equal(r->target.entity, to->name))
-			return true;
-	EACH (struct requirement, r, from->lives, from->lives_count)
-		if (slice_equal(r->target.entity, to->name))
-			return true;
-	EACH (struct count_rule, r, from->counts, from->count_count)
-		if (slice_equal(r->target.entity, to->name))
-			return true;
-	EACH (struct action, x, from->actions, from->action_count)
-		EACH (struct requirement, r, x->requires, x->require_count)
-			if (slice_equal(r->target.entity, to->name))
-				return true;
-	EACH (struct attribute, a, from->attributes, from->attribute_count)
-		if (slice_equal(a->copy_entity, to->name))
+	EACH (struct requirement, r, list, n)
+		if (r->target.to == to)
 			return true;
 	return false;
 }
 
-/* The attribute in a part `LITERAL<x>` of a template, where LITERAL is what the other's key begins
- * with. */
+static bool refers_checked(const struct entity *from, const struct entity *to)
+{
+	bool found = requires(from->requires, from->require_count, to) || requires(from->lives, from->lives_count, to);
+	EACH (struct count_rule, r, from->counts, from->count_count)
+		found |= r->target.to == to;
+	EACH (struct action, x, from->actions, from->action_count)
+	found |= requires(x->requires, x->require_count, to);
+	EACH (struct attribute, a, from->attributes, from->attribute_count)
+		found |= a->copy_of == to;
+	return found;
+}
+
+/* The attribute in a part `LITERAL<x>` of a template, where LITERAL is what the other's key begins with. */
 static const struct attribute *through_template(const struct entity *from, const struct template *t, struct slice prefix)
 {
 	for (size_t i = 0; i + 1 < t->part_count; i++) {
@@ -46,8 +44,7 @@ static const struct attribute *through_key(const struct checker *c, const struct
 	const struct template *pk = entity_key(c, to, true);
 	if (!pk || pk->part_count != 2 || pk->parts[0].names || !pk->parts[1].names)
 		return NULL;
-	/* Others may live in that partition, too; its owner is who is addressed by this one value
-	 * alone. */
+	/* Others may live in that partition, too; its owner is addressed by this one value alone. */
 	if (to->param_count != 1 || !is_parameter(to, pk->parts[1].names[0]))
 		return NULL;
 	EACH (struct key_rule, r, from->keys, from->key_count) {
@@ -74,13 +71,8 @@ static bool names_entity(const struct checker *c, struct slice attribute, const 
 	struct slice param = plain_name(m, to->params[0]);
 	if (slice_equal(plain, param) && !is_generic(m, param))
 		return true;
-	struct buf b;
-	buf_init(&b, m);
-	buf_put(&b, entity);
-	buf_put(&b, param);
-	if (slice_equal(plain, buf_slice(&b)))
-		return true;
-	return slice_equal(plain, arena_printf(m, "%.*sid", SLICE_ARG(entity)));
+	return slice_equal(plain, arena_printf(m, "%.*s%.*s", SLICE_ARG(entity), SLICE_ARG(param))) ||
+	       slice_equal(plain, arena_printf(m, "%.*sid", SLICE_ARG(entity)));
 }
 
 enum refers entity_refers(const struct checker *c, const struct entity *from, const struct entity *to,
@@ -96,8 +88,7 @@ enum refers entity_refers(const struct checker *c, const struct entity *from, co
 	EACH (struct attribute, a, from->attributes, from->attribute_count) {
 		if (how != REFERS_NOT || a->id || !names_entity(c, a->name, to))
 			continue;
-		/* Two entities with the same identity are two views of one thing, neither refers to
-		 * the other. */
+		/* Two entities with the same identity are two views of one thing, neither refers to the other. */
 		if (from->param_count == 1 && is_parameter(from, a->name) &&
 		    !slice_equal(plain_name(c->arena, from->name), plain_name(c->arena, to->name)) &&
 		    to->param_count == 1 && slice_equal(a->name, to->params[0]))

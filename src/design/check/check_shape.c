@@ -36,13 +36,11 @@ static void make_shapes(struct checker *c)
 	EACH (struct entity, e, c->d->entities, c->d->entity_count) {
 		c->shapes[c->shape_count++] = (struct shape){ e, NULL, e->name };
 		EACH (struct companion, k, e->companions, e->companion_count) {
-			struct slice name = arena_printf(c->arena, "%.*s's companion", SLICE_ARG(e->name));
-			if (k->name.n)
-				name = arena_printf(c->arena, "%.*s's companion %.*s", SLICE_ARG(e->name),
-						    SLICE_ARG(k->name));
-			else if (k->rule_count)
-				name = arena_printf(c->arena, "%.*s's companion %.*s", SLICE_ARG(e->name),
-						    SLICE_ARG(k->rules[k->rule_count > 1].template->text));
+			struct slice form = k->name.n       ? k->name
+					    : k->rule_count ? k->rules[k->rule_count > 1].template->text
+							    : SLICE("");
+			struct slice name = arena_printf(c->arena, "%.*s's companion%s%.*s", SLICE_ARG(e->name),
+							 form.n ? " " : "", SLICE_ARG(form));
 			c->shapes[c->shape_count++] = (struct shape){ e, k, name };
 		}
 	}
@@ -92,8 +90,7 @@ static bool same_condition(const struct term *x, const struct term *y)
 	return x && y && x->place.line == y->place.line && x->place.column == y->place.column;
 }
 
-/* With `keys when A` and `keys when B` both giving the whole key, A's hash does not go with B's
- * range. */
+/* With `keys when A` and `keys when B` both giving the whole key, A's hash does not go with B's range. */
 static bool goes_with(const struct entry *e, const struct choice *choice, const struct choice *hashes, size_t n)
 {
 	if (!choice->when || e->when_count == 0)
@@ -125,20 +122,14 @@ struct builder {
 	size_t first_count;
 };
 
-static void add_entry(struct builder *b, const struct entry *e)
-{
-	struct space *s = b->space;
-	GROW_IN(b->c->arena, s->entries, s->entry_count, b->room, 8);
-	s->entries[s->entry_count++] = *e;
-}
-
-/* Takes each form of the i-th key attribute (hash attributes first) together with each of those
- * after it. */
+/* Takes each form of the i-th key attribute (hash attributes first) together with each of those after it. */
 static void combine(struct builder *b, struct entry e, size_t i)
 {
-	const struct key_schema *k = b->space->key;
+	struct space *s = b->space;
+	const struct key_schema *k = s->key;
 	if (i == key_attr_count(k)) {
-		add_entry(b, &e);
+		GROW_IN(b->c->arena, s->entries, s->entry_count, b->room, 8);
+		s->entries[s->entry_count++] = e;
 		return;
 	}
 	bool hash = i < k->hash_count;
@@ -176,26 +167,19 @@ static void make_spaces(struct checker *c)
 {
 	c->space_count = 1 + c->d->index_count;
 	c->spaces = arena_array(c->arena, struct space, c->space_count);
-	c->spaces[0].key = &c->d->key;
-	c->spaces[0].name = SLICE("the table");
-	for (size_t i = 0; i < c->d->index_count; i++) {
-		const struct design_index *x = &c->d->indexes[i];
-		c->spaces[i + 1].index = x;
-		c->spaces[i + 1].key = &x->key;
-		c->spaces[i + 1].name = x->name;
-	}
+	c->spaces[0] = (struct space){ .key = &c->d->key, .name = SLICE("the table") };
+	EACH (struct design_index, x, c->d->indexes, c->d->index_count)
+		c->spaces[x - c->d->indexes + 1] = (struct space){ .index = x, .key = &x->key, .name = x->name };
 	for (size_t i = 0; i < c->space_count; i++)
 		fill_space(c, &c->spaces[i]);
 }
 
 const struct space *check_space(const struct checker *c, struct slice index)
 {
-	for (size_t i = 0; i < c->space_count; i++) {
-		const struct space *s = &c->spaces[i];
-		if (index.n ? s->index && slice_equal(s->name, index) : !s->index)
+	EACH_INDEX (s, c)
+		if (slice_equal(s->name, index))
 			return s;
-	}
-	return NULL;
+	return index.n ? NULL : &c->spaces[0];
 }
 
 /* ---- what a query reaches ---- */
@@ -208,8 +192,7 @@ const struct where_rule *check_where(const struct access *a, struct slice attrib
 	return NULL;
 }
 
-/* Whether keys of the form `t` can be on this side of the bound: decided by the literal beginnings,
- * where they differ. */
+/* Whether keys of the form `t` can be on this side of the bound: decided by the literal beginnings, where they differ. */
 static bool on_side(struct slice bound, struct slice key, bool above)
 {
 	size_t n = bound.n < key.n ? bound.n : key.n;
@@ -258,41 +241,39 @@ static void make_reach(struct checker *c, struct reach *r, const struct access *
 	if (!s || !names_partition(a, s))
 		return;
 	r->space = s;
-	r->entries = arena_array(c->arena, const struct entry *, s->entry_count);
+	r->entries = arena_array(c->arena, struct entry, s->entry_count);
 	for (size_t i = 0; i < s->entry_count; i++) {
-		const struct entry *e = &s->entries[i];
+		struct entry *e = &s->entries[i];
 		if (!entry_matches(c, a, s, e))
 			continue;
 		r->by_key_count++;
-		if (!a->filter || term_can_hold(c, a->filter, e->shape))
-			r->entries[r->entry_count++] = e;
+		if (a->filter && !term_can_hold(c, a->filter, e->shape))
+			continue;
+		e->read = true;
+		r->entries[r->entry_count++] = *e;
 	}
-}
-
-const struct reach *check_reach(const struct checker *c, struct slice access)
-{
-	for (size_t i = 0; i < c->d->access_count; i++)
-		if (slice_equal(c->d->accesses[i].name, access))
-			return &c->reaches[i];
-	return NULL;
 }
 
 bool reach_has_entity(const struct reach *r, const struct entity *e)
 {
-	for (size_t i = 0; r && i < r->entry_count; i++)
-		if (r->entries[i]->shape->entity == e)
+	EACH (struct entry, x, r->entries, r->entry_count)
+		if (x->shape->entity == e)
 			return true;
 	return false;
 }
 
+const struct entry *space_entry(const struct space *s, const struct entity *e)
+{
+	EACH (struct entry, x, s->entries, s->entry_count)
+		if (x->shape->entity == e && !x->shape->companion)
+			return x;
+	return NULL;
+}
+
 const struct template *entity_key(const struct checker *c, const struct entity *e, bool hash)
 {
-	for (size_t i = 0; i < c->spaces[0].entry_count; i++) {
-		const struct entry *x = &c->spaces[0].entries[i];
-		if (x->shape->entity == e && !x->shape->companion)
-			return hash ? x->hash[0] : x->range[0];
-	}
-	return NULL;
+	const struct entry *x = space_entry(&c->spaces[0], e);
+	return !x ? NULL : hash ? x->hash[0] : x->range[0];
 }
 
 void check_model(struct checker *c)

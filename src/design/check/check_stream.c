@@ -1,5 +1,5 @@
-/* Rules about processors: is there a stream, do they wake themselves, do they end, do they clean
- * up. SPDX-License-Identifier: Apache-2.0 */
+/* Rules about processors: is there a stream, do they wake themselves, do they end, do they clean up.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "design/check/check.h"
 
 #define READERS_MAX 2 /* per shard, beyond which AWS throttles */
@@ -23,39 +23,33 @@ static bool may_be_created(const struct checker *c, const struct entity *e)
 		if (x->creates)
 			return true;
 	EACH (struct processor, p, c->d->processors, c->d->processor_count)
-		if ((p->effect == EFFECT_PUT || p->effect == EFFECT_COUNT) && slice_equal(p->target, e->name))
+		if ((p->effect == EFFECT_PUT || p->effect == EFFECT_COUNT) && p->target_entity == e)
 			return true;
 	return false;
 }
 
 static void update_of_nothing(struct checker *c, const struct processor *p)
 {
-	const struct entity *e = design_entity(c->d, p->target);
-	if (p->effect != EFFECT_UPDATE || !e || may_be_created(c, e))
-		return;
-	check_say(c, AT_SUBJECT, "updates a %.*s, which nothing creates", SLICE_ARG(e->name));
+	if (p->effect == EFFECT_UPDATE && !may_be_created(c, p->target_entity))
+		check_say(c, AT_SUBJECT, "updates a %.*s, which nothing creates", SLICE_ARG(p->target));
 }
 
 /* ---- loops ---- */
 
 /* The events that carrying out a processor causes on an entity. */
-static int causes(const struct checker *c, const struct processor *p, struct slice entity)
+static int causes(const struct checker *c, const struct processor *p, const struct entity *e)
 {
-	int direct = 0;
-	if (slice_equal(p->target, entity))
-		direct = p->effect == EFFECT_PUT                                   ? ON_CREATED | ON_UPDATED
-			 : p->effect == EFFECT_UPDATE || p->effect == EFFECT_COUNT ? ON_UPDATED
-			 : p->effect == EFFECT_DELETE                              ? ON_DELETED
-										   : 0;
-	const struct entity *e = design_entity(c->d, entity);
-	if (p->effect == EFFECT_REMOVE_ALL && e && reach_has_entity(check_reach(c, p->target), e))
+	static const int events[] = {
+		[EFFECT_PUT] = ON_CREATED | ON_UPDATED, [EFFECT_UPDATE] = ON_UPDATED, [EFFECT_COUNT] = ON_UPDATED, [EFFECT_DELETE] = ON_DELETED
+	};
+	const struct entity *target = p->target_entity;
+	int direct = target == e ? events[p->effect] : 0;
+	if (p->effect == EFFECT_REMOVE_ALL && reach_has_entity(check_reach(c, p->target_access), e))
 		direct |= ON_DELETED;
 	/* Putting or deleting something that counts updates what it counts on. */
-	const struct entity *target = design_entity(c->d, p->target);
-	if (target && p->effect != EFFECT_SEND)
-		EACH (struct count_rule, r, target->counts, target->count_count)
-			if (slice_equal(r->target.entity, entity))
-				direct |= ON_UPDATED;
+	EACH (struct count_rule, r, target ? target->counts : NULL, target ? target->count_count : 0)
+		if (r->target.to == e)
+			direct |= ON_UPDATED;
 	return direct;
 }
 
@@ -64,9 +58,8 @@ static bool wakes(const struct checker *c, const struct processor *p, const stru
 	/* A processor that compares with the old item is not woken by what it changed itself. */
 	if (term_mentions_old(next->when))
 		return false;
-	int events = causes(c, p, next->entity) & next->events;
-	/* Putting what is there already is an update; a first put that only answers `created` ends
-	 * by itself. */
+	int events = causes(c, p, next->of) & next->events;
+	/* Putting what is there already is an update; a first put that only answers `created` ends by itself. */
 	return events && !(p == next && p->effect == EFFECT_PUT && next->events == ON_DELETED);
 }
 
@@ -107,66 +100,57 @@ static void many_stream_readers(struct checker *c)
 
 /* ---- fan-out ---- */
 
-static void look_at_other_items(void *ctx, const struct term *t)
+static bool is_other_item(const void *ctx, const struct term *t)
 {
-	if (t->kind == TERM_FETCH || t->kind == TERM_EXISTS)
-		*(bool *)ctx = true;
+	(void)ctx;
+	return t->kind == TERM_FETCH || t->kind == TERM_EXISTS;
 }
 
-/* A `let: {limit: …}`, or a condition on somebody else's item that leaves out the largest. */
+/* A `let: {limit: …}`, or a condition on another item that leaves out the largest. */
 static bool is_bounded(const struct processor *p)
 {
-	bool other = false;
-	if (p->when)
-		term_walk(p->when, look_at_other_items, &other);
-	return other || p->let_count > 0;
+	return p->let_count > 0 || term_any(p->when, is_other_item, NULL);
 }
 
 static void unbounded_fan_out(struct checker *c, const struct processor *p)
 {
-	const struct access *a = p->each_pattern.n ? design_access(c->d, p->each_pattern) : NULL;
+	const struct access *a = p->rows_access;
 	if (!a || p->effect != EFFECT_PUT || is_bounded(p))
 		return;
-	/* A window of time is an end. */
-	bool window = false;
 	EACH (struct where_rule, w, a->where, a->where_count)
-		window |= w->op == WHERE_BETWEEN || w->op == WHERE_GE || w->op == WHERE_GT;
-	if (window)
-		return;
+		if (w->op == WHERE_BETWEEN || w->op == WHERE_GE || w->op == WHERE_GT)
+			return; /* a window of time is an end */
 	check_say(c, AT_SUBJECT, "writes a %.*s for each row of '%.*s', however many there are", SLICE_ARG(p->target),
 		  SLICE_ARG(p->each_pattern));
 }
 
 static bool is_undone(const struct checker *c, const struct processor *p)
 {
-	const struct entity *target = design_entity(c->d, p->target);
 	EACH (struct processor, q, c->d->processors, c->d->processor_count) {
-		if (q == p || !slice_equal(q->entity, p->entity) || !(q->events & (ON_UPDATED | ON_DELETED)))
+		if (q == p || q->of != p->of || !(q->events & (ON_UPDATED | ON_DELETED)))
 			continue;
-		if ((q->effect == EFFECT_DELETE || q->effect == EFFECT_UPDATE) && slice_equal(q->target, p->target))
+		if ((q->effect == EFFECT_DELETE || q->effect == EFFECT_UPDATE) && q->target_entity == p->target_entity)
 			return true;
-		if (q->effect == EFFECT_REMOVE_ALL && target && reach_has_entity(check_reach(c, q->target), target))
+		if (q->effect == EFFECT_REMOVE_ALL &&
+		    reach_has_entity(check_reach(c, q->target_access), p->target_entity))
 			return true;
 	}
 	return false;
 }
 
 /* Text of the source, and not only ids, goes with it. */
-static bool spreads_content(const struct checker *c, const struct processor *p)
+static bool spreads_content(const struct processor *p)
 {
-	const struct entity *e = design_entity(c->d, p->entity);
-	if (e)
-		EACH (struct attribute, a, e->attributes, e->attribute_count)
-			if (a->type == ATTR_TEXT)
-				EACH (struct assignment, s, p->with, p->with_count)
-					if (term_mentions(s->term, a->name))
-						return true;
+	EACH (struct attribute, a, p->of->attributes, p->of->attribute_count)
+		EACH (struct assignment, s, p->with, a->type == ATTR_TEXT ? p->with_count : 0)
+			if (term_mentions(s->term, a->name))
+				return true;
 	return false;
 }
 
 static void no_undo(struct checker *c, const struct processor *p)
 {
-	if (p->effect != EFFECT_PUT || !(p->events & ON_CREATED) || !p->each_pattern.n || !spreads_content(c, p) ||
+	if (p->effect != EFFECT_PUT || !(p->events & ON_CREATED) || !p->each_pattern.n || !spreads_content(p) ||
 	    is_undone(c, p))
 		return;
 	check_say(c, AT_SUBJECT, "no processor takes a %.*s back when the %.*s changes or goes", SLICE_ARG(p->target),
@@ -177,13 +161,12 @@ static void no_undo(struct checker *c, const struct processor *p)
 
 static void reserved_name(struct checker *c, const struct processor *p)
 {
-	if (!slice_is(p->name, "keeper"))
-		return;
-	check_say(c, AT_SUBJECT, "'keeper' is the name of the one that every design has");
+	if (slice_is(p->name, "keeper"))
+		check_say(c, AT_SUBJECT, "'keeper' is the name of a processor that every design has");
 }
 
-/* As the keeper has it: nobody changes what is fixed, the time of creation, who created it; what
- * follows from others is settled when those are. */
+/* As the keeper has it: what is fixed, the time of creation and the creator never change; what follows from others is
+ * settled when those are. */
 static bool can_change(const struct entity *e, struct slice name, int depth)
 {
 	const struct attribute *a = entity_attribute(e, name);
@@ -235,9 +218,8 @@ static bool can_be_found(const struct checker *c, const struct entity *e)
 	if (e->found_by.n && finds_again(e, e->params, e->param_count))
 		return true;
 	EACH (struct access, a, c->d->accesses, c->d->access_count) {
-		bool of_it = slice_equal(a->entity, e->name) ||
-			     (a->kind == ACCESS_GET && slice_equal(a->get.entity, e->name)) ||
-			     (a->kind == ACCESS_QUERY && reach_has_entity(check_reach(c, a->name), e));
+		bool of_it = a->of == e || (a->kind == ACCESS_GET && a->get.to == e) ||
+			     (a->kind == ACCESS_QUERY && reach_has_entity(check_reach(c, a), e));
 		if ((a->kind == ACCESS_QUERY || a->kind == ACCESS_GET) && of_it && !a->count_only && !a->unite.n &&
 		    a->param_count && finds_again(e, a->params, a->param_count))
 			return true;
@@ -247,17 +229,15 @@ static bool can_be_found(const struct checker *c, const struct entity *e)
 
 static void cascade_unsure(struct checker *c, const struct entity *e)
 {
-	if (!e->delete_.then_count || e->delete_.soft || !can_move(c, e) || can_be_found(c, e))
-		return;
-	check_say(c, AT_SUBJECT, "its key can change, and nothing finds it again: a deletion looks like a move");
+	if (e->delete_.then_count && !e->delete_.soft && can_move(c, e) && !can_be_found(c, e))
+		check_say(c, AT_SUBJECT, "its key can change, and nothing finds it again: a deletion looks like a move");
 }
 
 const struct rule check_rules_stream[] = {
 	{ "stream-off", SEVERITY_ERROR,
-	  "Without a stream nothing tells of a change; without the old image nothing tells what was before.",
+	  "Without a stream no change is seen; without the old image the state before it is unknown.",
 	  "Say `stream: new and old images`.", .processor = stream_off },
-	{ "update-of-nothing", SEVERITY_WARNING,
-	  "An update changes an item that is there; of one that is not there nothing happens.",
+	{ "update-of-nothing", SEVERITY_WARNING, "An update only changes items that exist.",
 	  "Use `put`, or `count`, which makes what it counts on; or let someone create it.",
 	  .processor = update_of_nothing },
 	{ "processor-loop", SEVERITY_ERROR,
@@ -274,7 +254,7 @@ const struct rule check_rules_stream[] = {
 	{ "no-undo", SEVERITY_WARNING, "The copies go on showing what was deleted or hidden.",
 	  "Add a processor on `updated` or `deleted` that deletes them.", .processor = no_undo },
 	{ "reserved-name", SEVERITY_ERROR,
-	  "That is the name of what brings keys, copies and cascades after changes; positions and switches go by the name.",
+	  "The keeper brings keys, copies and cascades up to date; positions and switches are stored under the name.",
 	  "Give it another name.", .processor = reserved_name },
 	{ "cascade-unsure", SEVERITY_WARNING,
 	  "The stream shows a removal and, for a move, a new item under another key. Where it cannot be looked up by an id that stays, nothing is removed after it.",

@@ -1,5 +1,5 @@
-/* What can be told of attributes and terms without data: can it be absent, negative, changed; who
- * passes; can it hold for such an item. SPDX-License-Identifier: Apache-2.0 */
+/* What is known of attributes and terms without data: can it be absent, negative, changed; is it public; can it hold for
+ * such an item. SPDX-License-Identifier: Apache-2.0 */
 #include "design/check/check.h"
 
 /* ---- names ---- */
@@ -58,20 +58,19 @@ bool name_contains(struct arena *a, struct slice name, const char *words)
 
 /* ---- attributes ---- */
 
-static const struct attribute *source_of(const struct checker *c, const struct attribute *a, int depth)
+static const struct attribute *source_of(const struct attribute *a, int depth)
 {
 	if (!a || !a->copy_entity.n || depth > 8)
 		return a;
-	const struct entity *e = design_entity(c->d, a->copy_entity);
-	const struct attribute *from = e ? entity_attribute(e, a->copy_attribute) : NULL;
-	return from ? source_of(c, from, depth + 1) : a;
+	const struct attribute *from = entity_attribute(a->copy_of, a->copy_attribute);
+	return from ? source_of(from, depth + 1) : a;
 }
 
 const struct attribute *hole_attribute(const struct checker *c, const struct entity *e, const struct template_part *hole)
 {
 	if (!hole || hole->name_count != 1)
 		return NULL;
-	return source_of(c, entity_attribute(e, hole->names[0]), 0);
+	return source_of(entity_attribute(e, hole->names[0]), 0);
 }
 
 bool attribute_is_number(const struct attribute *a)
@@ -84,20 +83,23 @@ bool attribute_is_time(const struct attribute *a)
 	return a->type == ATTR_TIMESTAMP || a->now || a->touched;
 }
 
+bool is_assigned(const struct assignment *list, size_t n, struct slice attribute)
+{
+	EACH (struct assignment, s, list, n)
+		if (slice_equal(s->attribute, attribute))
+			return true;
+	return false;
+}
+
 bool is_parameter(const struct entity *e, struct slice name)
 {
 	return slice_among(e->params, e->param_count, name);
 }
 
-struct absent_search {
-	const struct entity *entity;
-	bool found;
-};
-
 /* Never 0, as far as can be seen: an attribute that begins above it, or a sum with a number above it and nothing below. */
 static bool is_above_zero(const struct entity *e, const struct term *t)
 {
-	const struct attribute *a = t->kind == TERM_PATH && t->name_count == 1 ? entity_attribute(e, t->names[0]) : NULL;
+	const struct attribute *a = term_name(t) ? entity_attribute(e, *term_name(t)) : NULL;
 	if (t->kind == TERM_LITERAL)
 		return value_type(t->value) == VALUE_N && value_number(t->value).digits &&
 		       !value_number(t->value).negative;
@@ -106,27 +108,19 @@ static bool is_above_zero(const struct entity *e, const struct term *t)
 	return a && a->has_min && a->min > 0;
 }
 
-static void look_for_absent(void *ctx, const struct term *t)
+/* So is what is divided by 0. */
+static bool can_make_absent(const void *ctx, const struct term *t)
 {
-	struct absent_search *s = ctx;
-	const struct attribute *a =
-		t->kind == TERM_PATH && t->name_count == 1 ? entity_attribute(s->entity, t->names[0]) : NULL;
-	if (a && !a->derived && attribute_can_be_absent(s->entity, a))
-		s->found = true;
-	/* So is what is divided by 0. */
-	if (t->kind == TERM_DIV && t->args[1]->kind != TERM_LITERAL)
-		s->found = s->found || !is_above_zero(s->entity, t->args[1]);
+	const struct entity *e = ctx;
+	const struct attribute *a = term_name(t) ? entity_attribute(e, *term_name(t)) : NULL;
+	return (a && !a->derived && attribute_can_be_absent(e, a)) ||
+	       (t->kind == TERM_DIV && t->args[1]->kind != TERM_LITERAL && !is_above_zero(e, t->args[1]));
 }
 
 bool attribute_can_be_absent(const struct entity *e, const struct attribute *a)
 {
-	if (a->when)
-		return true;
-	if (a->derived) {
-		struct absent_search s = { e, false };
-		term_walk(a->derived, look_for_absent, &s);
-		return s.found;
-	}
+	if (a->when || a->derived)
+		return a->when || term_any(a->derived, can_make_absent, e);
 	return !(a->required || a->default_ || a->id || a->now || a->touched || a->counter || a->the_caller ||
 		 a->copy_entity.n || a->after.n || a->next || is_parameter(e, a->name));
 }
@@ -144,7 +138,7 @@ static bool counted_down(const struct checker *c, const struct entity *e, const 
 {
 	EACH (struct entity, from, c->d->entities, c->d->entity_count)
 		EACH (struct count_rule, r, from->counts, from->count_count)
-			if (slice_equal(r->target.entity, e->name) && slice_equal(r->attribute, a->name) && r->by &&
+			if (r->target.to == e && slice_equal(r->attribute, a->name) && r->by &&
 			    term_can_be_negative(c, from, r->by, 0))
 				return true;
 	return false;
@@ -166,25 +160,12 @@ bool attribute_can_be_negative(const struct checker *c, const struct entity *e, 
 	return can_be_negative(c, e, a, 0);
 }
 
-static bool any_negative(const struct checker *c, const struct entity *e, const struct term *t, int depth)
+static size_t count_negative(const struct checker *c, const struct entity *e, const struct term *t, int depth)
 {
+	size_t n = 0;
 	for (size_t i = 0; i < t->arg_count; i++)
-		if (term_can_be_negative(c, e, t->args[i], depth + 1))
-			return true;
-	return false;
-}
-
-static bool all_negative(const struct checker *c, const struct entity *e, const struct term *t, int depth)
-{
-	for (size_t i = 0; i < t->arg_count; i++)
-		if (!term_can_be_negative(c, e, t->args[i], depth + 1))
-			return false;
-	return true;
-}
-
-static bool literal_is_negative(const struct term *t)
-{
-	return value_type(t->value) == VALUE_N && value_number(t->value).negative;
+		n += term_can_be_negative(c, e, t->args[i], depth + 1);
+	return n;
 }
 
 static bool term_can_be_negative(const struct checker *c, const struct entity *e, const struct term *t, int depth)
@@ -192,55 +173,44 @@ static bool term_can_be_negative(const struct checker *c, const struct entity *e
 	if (depth > 12)
 		return true;
 	switch (t->kind) {
-	case TERM_LITERAL: return literal_is_negative(t);
+	case TERM_LITERAL: return value_type(t->value) == VALUE_N && value_number(t->value).negative;
 	case TERM_PATH: {
 		const struct attribute *a = entity_attribute(e, t->names[t->name_count - 1]);
 		return !a || can_be_negative(c, e, a, depth + 1);
 	}
 	case TERM_ADD:
 	case TERM_MUL:
-	case TERM_DIV: return any_negative(c, e, t, depth);
+	case TERM_DIV: return count_negative(c, e, t, depth);
 	case TERM_NEGATE:
 	case TERM_SUB: return true;
 	case TERM_CALL:
-		return slice_is(t->name, "max") ? all_negative(c, e, t, depth)
-						: slice_is(t->name, "min") && any_negative(c, e, t, depth);
+		return t->function == CALL_MAX ? count_negative(c, e, t, depth) == t->arg_count
+					       : t->function == CALL_MIN && count_negative(c, e, t, depth);
 	default: return false;
 	}
 }
 
 /* ---- terms ---- */
 
-struct mention {
-	struct slice attribute;
-	bool found, old;
-};
-
-static void look_for_mention(void *ctx, const struct term *t)
+static bool is_path_to(const void *attribute, const struct term *t)
 {
-	struct mention *m = ctx;
-	if (t->kind != TERM_PATH)
-		return;
-	if (slice_is(t->names[0], "old"))
-		m->old = true;
-	if (slice_equal(t->names[t->name_count - 1], m->attribute))
-		m->found = true;
+	return t->kind == TERM_PATH && slice_equal(t->names[t->name_count - 1], *(const struct slice *)attribute);
 }
 
 bool term_mentions(const struct term *t, struct slice attribute)
 {
-	struct mention m = { attribute, false, false };
-	if (t)
-		term_walk(t, look_for_mention, &m);
-	return m.found;
+	return term_any(t, is_path_to, &attribute);
+}
+
+static bool is_old(const void *ctx, const struct term *t)
+{
+	(void)ctx;
+	return t->kind == TERM_PATH && slice_is(t->names[0], "old");
 }
 
 bool term_mentions_old(const struct term *t)
 {
-	struct mention m = { SLICE(""), false, false };
-	if (t)
-		term_walk(t, look_for_mention, &m);
-	return m.old;
+	return term_any(t, is_old, NULL);
 }
 
 bool term_is_public(const struct design *d, const struct term *t)
@@ -251,35 +221,23 @@ bool term_is_public(const struct design *d, const struct term *t)
 	case TERM_ALWAYS: return true;
 	case TERM_IS_ROLE:
 		return slice_is(t->name, "user") || (d->callers.role_count && slice_equal(t->name, d->callers.roles[0]));
-	case TERM_OR:
-		for (size_t i = 0; i < t->arg_count; i++)
-			if (term_is_public(d, t->args[i]))
-				return true;
-		return false;
-	case TERM_AND:
-		for (size_t i = 0; i < t->arg_count; i++)
-			if (!term_is_public(d, t->args[i]))
-				return false;
-		return true;
+	case TERM_OR: return term_is_public(d, t->args[0]) || term_is_public(d, t->args[1]);
+	case TERM_AND: return term_is_public(d, t->args[0]) && term_is_public(d, t->args[1]);
 	default: return false;
 	}
 }
 
-static void look_for_caller(void *ctx, const struct term *t)
+static bool is_caller_is(const void *attribute, const struct term *t)
 {
-	struct mention *m = ctx;
-	if (t->kind == TERM_EQ && t->arg_count == 2)
-		for (size_t i = 0; i < 2; i++)
-			if (t->args[i]->kind == TERM_CALLER && term_mentions(t->args[1 - i], m->attribute))
-				m->found = true;
+	for (size_t i = 0; t->kind == TERM_EQ && i < 2; i++)
+		if (t->args[i]->kind == TERM_CALLER && term_any(t->args[1 - i], is_path_to, attribute))
+			return true;
+	return false;
 }
 
 bool term_binds_caller(const struct term *t, struct slice attribute)
 {
-	struct mention m = { attribute, false, false };
-	if (t)
-		term_walk(t, look_for_caller, &m);
-	return m.found;
+	return term_any(t, is_caller_is, &attribute);
 }
 
 /* ---- can it hold for such an item ---- */
@@ -301,11 +259,6 @@ static bool constant_of(const struct shape *s, struct slice attribute, struct sl
 	return false;
 }
 
-static const struct slice *own_path(const struct term *t)
-{
-	return t->kind == TERM_PATH && t->name_count == 1 ? &t->names[0] : NULL;
-}
-
 static bool always_present(const struct shape *s, struct slice name)
 {
 	const struct attribute *a = s->companion ? NULL : entity_attribute(s->entity, name);
@@ -313,8 +266,8 @@ static bool always_present(const struct shape *s, struct slice name)
 	return constant_of(s, name, &unused) || (a && !attribute_can_be_absent(s->entity, a));
 }
 
-/* An entity that does not declare an attribute does not have it; parameters of the pattern are no
- * attributes of any item, so only names that some item has are judged. */
+/* An entity that does not declare an attribute does not have it; parameters of the pattern are no attributes of any item,
+ * so only names that some item has are judged. */
 static bool surely_absent(const struct checker *c, const struct shape *s, struct slice name)
 {
 	if (shape_has(s, name))
@@ -327,7 +280,7 @@ static bool surely_absent(const struct checker *c, const struct shape *s, struct
 
 static enum truth compare_truth(const struct checker *c, const struct term *t, const struct shape *s)
 {
-	const struct slice *name = own_path(t->args[0]);
+	const struct slice *name = term_name(t->args[0]);
 	if (!name)
 		return TRUTH_MAYBE;
 	if (surely_absent(c, s, *name))
@@ -347,7 +300,7 @@ static enum truth compare_truth(const struct checker *c, const struct term *t, c
 
 static enum truth presence_truth(const struct checker *c, const struct term *t, const struct shape *s)
 {
-	const struct slice *name = own_path(t->args[0]);
+	const struct slice *name = term_name(t->args[0]);
 	enum truth present = TRUTH_MAYBE;
 	if (name && surely_absent(c, s, *name))
 		present = TRUTH_NO;
@@ -358,24 +311,15 @@ static enum truth presence_truth(const struct checker *c, const struct term *t, 
 
 static enum truth truth_of(const struct checker *c, const struct term *t, const struct shape *s)
 {
-	enum truth out;
+	enum truth x, y;
 	switch (t->kind) {
 	case TERM_ALWAYS: return TRUTH_YES;
 	case TERM_NEVER: return TRUTH_NO;
 	case TERM_AND:
-		out = TRUTH_YES;
-		for (size_t i = 0; i < t->arg_count; i++) {
-			enum truth x = truth_of(c, t->args[i], s);
-			out = x < out ? x : out;
-		}
-		return out;
 	case TERM_OR:
-		out = TRUTH_NO;
-		for (size_t i = 0; i < t->arg_count; i++) {
-			enum truth x = truth_of(c, t->args[i], s);
-			out = x > out ? x : out;
-		}
-		return out;
+		x = truth_of(c, t->args[0], s);
+		y = truth_of(c, t->args[1], s);
+		return (x < y) == (t->kind == TERM_AND) ? x : y;
 	case TERM_NOT: return (enum truth)(TRUTH_YES - truth_of(c, t->args[0], s));
 	case TERM_PRESENT:
 	case TERM_ABSENT: return presence_truth(c, t, s);

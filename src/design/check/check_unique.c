@@ -1,5 +1,5 @@
-/* Rules about uniqueness: only the table's key enforces it, so what must be unique needs a marker
- * item. SPDX-License-Identifier: Apache-2.0 */
+/* Rules about uniqueness: only the table's key enforces it, so what must be unique needs a marker item.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "design/check/check.h"
 
 /* ---- markers ---- */
@@ -43,7 +43,7 @@ static bool is_referred_to(const struct checker *c, const struct entity *e)
 	return false;
 }
 
-/* All it has besides the value is a word on who has it, or when: a name or a number of its own makes it a thing. */
+/* Its other attributes only say whose the value is, or since when. With a name or a number of its own it is no marker. */
 static bool points_to_owner(const struct checker *c, const struct entity *e, const struct attribute *value)
 {
 	EACH (struct attribute, a, e->attributes, e->attribute_count) {
@@ -51,10 +51,9 @@ static bool points_to_owner(const struct checker *c, const struct entity *e, con
 		if (a->counter)
 			return false;
 		EACH (struct entity, other, c->d->entities, c->d->entity_count)
-			if (other != e && entity_attribute(other, value->name))
-				owners |= entity_attribute(other, a->name) != NULL;
-		EACH (struct entity, other, c->d->entities, c->d->entity_count)
-			owners |= other != e && is_parameter(other, a->name);
+			owners |= other != e &&
+				  (is_parameter(other, a->name) ||
+				   (entity_attribute(other, value->name) && entity_attribute(other, a->name)));
 		if (!owners)
 			return false;
 	}
@@ -148,13 +147,11 @@ static void unique_by_index(struct checker *c, const struct reach *r)
 	/* With an order it is the first of several: the latest. */
 	if (!r->space || !r->space->index || !r->access->single || r->access->order.n)
 		return;
-	for (size_t j = 0; j < r->entry_count; j++) {
-		const struct entry *x = r->entries[j];
+	EACH (struct entry, x, r->entries, r->entry_count) {
 		const struct entity *e = x->shape->entity;
 		const struct template_part *hole = template_hole(x->hash[0], 0);
 		const struct attribute *a = hole ? entity_attribute(e, hole->names[0]) : NULL;
-		/* What is in the item's identity is unique, as far as the whole identity is
-		 * asked for. */
+		/* What is in the item's identity is unique, as far as the whole identity is asked for. */
 		if (!a || a->id || a->the_caller || is_parameter(e, a->name) || is_guarded(e, a->name))
 			continue;
 		check_say(c, AT_SUBJECT, "expects one %.*s for a %.*s; %.*s admits several", SLICE_ARG(e->name),
@@ -194,17 +191,15 @@ static void guard_ambiguous(struct checker *c, const struct entity *e)
 {
 	const struct attribute *a = marks(c, e);
 	size_t n = a ? others_with(c, e, a->name) : 0;
-	if (n < 2)
-		return;
-	check_say(c, AT_SUBJECT, "%zu entities have a %.*s; whose does it mark?", n, SLICE_ARG(a->name));
+	if (n > 1)
+		check_say(c, AT_SUBJECT, "%zu entities have a %.*s; whose does it mark?", n, SLICE_ARG(a->name));
 }
 
 static void guard_repeats_key(struct checker *c, const struct entity *e)
 {
 	EACH (struct companion, k, e->companions, e->companion_count)
-		if (k->unique.n && is_whole_key(c, e, k->unique)) {
+		if (k->unique.n && is_whole_key(c, e, k->unique))
 			check_say(c, k->place, "%.*s is unique by the table's key already", SLICE_ARG(k->unique));
-		}
 }
 
 /* ---- spelling ---- */
@@ -256,7 +251,7 @@ const struct rule check_rules_unique[] = {
 	{ "guard-ambiguous", SEVERITY_WARNING, "Things of different kinds would take each other's names.",
 	  "Let each entity guard its own, with a prefix of its own.", .entity = guard_ambiguous },
 	{ "guard-repeats-key", SEVERITY_NOTE, "The marker costs a write and adds nothing, unless it outlives the item.",
-	  "Leave it away, or keep it for values that stay reserved.", .entity = guard_repeats_key },
+	  "Leave it out, or keep it for values that stay reserved.", .entity = guard_repeats_key },
 	{ "case-in-unique", SEVERITY_WARNING, "Keys are compared byte by byte.", "Declare it `lower`.",
 	  .entity = case_in_unique },
 	{ NULL },

@@ -1,5 +1,5 @@
-/* Rules about who sees what: drafts and deleted items in public lists, secrets, rights that are not
- * said. SPDX-License-Identifier: Apache-2.0 */
+/* Rules about who sees what: drafts and deleted items in public lists, secrets, rights that are not said.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "design/check/check.h"
 
 /* An attribute that says whether an item is meant to be seen. */
@@ -45,7 +45,7 @@ static bool key_depends_on(const struct space *s, const struct entry *e, struct 
 	return false;
 }
 
-/* Whether everybody gets these rows whatever the state is. */
+/* Whether the rows are public whatever their state. */
 static bool shows(struct checker *c, const struct access *a, const struct entity *e, struct slice state)
 {
 	if (a->operators_only || !a->path.n || term_mentions(a->filter, state) || term_mentions(a->then.keep, state))
@@ -59,8 +59,7 @@ static bool shows(struct checker *c, const struct access *a, const struct entity
 static void shows_unpublished(struct checker *c, const struct reach *r)
 {
 	const struct entity *said = NULL;
-	for (size_t j = 0; j < r->entry_count; j++) {
-		const struct entry *x = r->entries[j];
+	EACH (struct entry, x, r->entries, r->entry_count) {
 		const struct entity *e = x->shape->entity;
 		if (x->shape->companion || e == said || r->access->count_only)
 			continue;
@@ -89,23 +88,17 @@ static bool is_secret(struct checker *c, const struct attribute *a)
 
 static void secret_not_hidden(struct checker *c, const struct entity *e, const struct attribute *a)
 {
-	if (is_secret(c, a) && !a->hidden) {
+	if (is_secret(c, a) && !a->hidden)
 		check_say(c, a->place, "%.*s is shown to everyone who can read a %.*s", SLICE_ARG(a->name),
 			  SLICE_ARG(e->name));
-	}
 }
 
 /* Reports the indexes that the attribute is copied into. */
 static void say_projected(struct checker *c, const struct entity *e, const struct attribute *a)
 {
-	for (size_t k = 1; k < c->space_count; k++) {
-		const struct space *s = &c->spaces[k];
-		bool in = false;
-		EACH (struct entry, x, s->entries, s->entry_count)
-			in |= x->shape->entity == e && !x->shape->companion;
-		if (in && index_carries(s->index, a->name))
+	EACH_INDEX (s, c)
+		if (space_entry(s, e) && index_carries(s->index, a->name))
 			check_say(c, a->place, "%.*s is copied into %.*s", SLICE_ARG(a->name), SLICE_ARG(s->name));
-	}
 }
 
 static void secret_projected(struct checker *c, const struct entity *e, const struct attribute *a)
@@ -125,7 +118,7 @@ static void private_projected(struct checker *c, const struct entity *e, const s
 static bool is_put_by_processor(const struct checker *c, const struct entity *e)
 {
 	EACH (struct processor, p, c->d->processors, c->d->processor_count)
-		if (slice_equal(p->target, e->name))
+		if (p->target_entity == e)
 			return true;
 	return false;
 }
@@ -146,10 +139,8 @@ static void draft_buried(struct checker *c, const struct entity *e)
 		for (size_t i = 0; i < a->choice_count; i++)
 			draft |= name_is(c->arena, a->choices[i], "draft");
 	}
-	for (size_t k = 1; draft && k < c->space_count; k++) {
-		const struct space *s = &c->spaces[k];
-		for (size_t i = 0; i < s->entry_count && draft; i++) {
-			const struct entry *x = &s->entries[i];
+	EACH_INDEX (s, c)
+		EACH (struct entry, x, s->entries, draft ? s->entry_count : 0) {
 			const struct template_part *hole = s->key->range_count ? template_hole(x->range[0], 0) : NULL;
 			const struct attribute *a = hole ? hole_attribute(c, e, hole) : NULL;
 			if (x->shape->entity != e || x->shape->companion || !a ||
@@ -157,34 +148,39 @@ static void draft_buried(struct checker *c, const struct entity *e)
 				continue;
 			check_say(c, x->range[0]->place, "%.*s lists by %.*s, also what is published later",
 				  SLICE_ARG(s->name), SLICE_ARG(a->name));
-			draft = false;
+			return;
 		}
-	}
 }
 
-struct use_search {
-	struct slice name;
-	bool found;
-};
+static bool any_term_of_requirements(const struct requirement *list, size_t n, struct slice name)
+{
+	EACH (struct requirement, r, list, n)
+		if (term_mentions(r->when, name) || term_mentions(r->if_, name))
+			return true;
+	return false;
+}
+
+static bool any_term_of_rules(const struct key_rule *list, size_t n, struct slice name)
+{
+	EACH (struct key_rule, r, list, n)
+		if (term_mentions(r->when, name) || template_names(r->template, name))
+			return true;
+	return false;
+}
 
 static bool any_term_of_entity(const struct entity *e, struct slice name)
 {
 	bool found = false;
 	for (int i = 0; i < ALLOW_VERBS; i++)
 		found |= term_mentions(e->allow[i], name);
-	EACH (struct key_rule, k, e->keys, e->key_count)
-		found |= term_mentions(k->when, name) || template_names(k->template, name);
-	EACH (struct companion, k, e->companions, e->companion_count) {
-		found |= term_mentions(k->when, name) || term_mentions(k->each_list, name);
-		EACH (struct key_rule, r, k->rules, k->rule_count)
-			found |= term_mentions(r->when, name) || template_names(r->template, name);
-	}
+	found |= any_term_of_rules(e->keys, e->key_count, name);
+	EACH (struct companion, k, e->companions, e->companion_count)
+		found |= term_mentions(k->when, name) || term_mentions(k->each_list, name) ||
+			 any_term_of_rules(k->rules, k->rule_count, name);
 	EACH (struct count_rule, r, e->counts, e->count_count)
 		found |= term_mentions(r->when, name) || term_mentions(r->by, name) || term_mentions(r->if_, name);
-	EACH (struct requirement, r, e->requires, e->require_count)
-		found |= term_mentions(r->when, name) || term_mentions(r->if_, name);
-	EACH (struct requirement, r, e->lives, e->lives_count)
-		found |= term_mentions(r->when, name) || term_mentions(r->if_, name);
+	found |= any_term_of_requirements(e->requires, e->require_count, name) ||
+		 any_term_of_requirements(e->lives, e->lives_count, name);
 	EACH (struct check_rule, r, e->checks, e->check_count)
 		found |= term_mentions(r->term, name);
 	EACH (struct attribute, a, e->attributes, e->attribute_count)
@@ -194,18 +190,14 @@ static bool any_term_of_entity(const struct entity *e, struct slice name)
 	return found;
 }
 
-static void look_for_fetch(void *ctx, const struct term *t)
+static bool is_fetch_of(const void *name, const struct term *t)
 {
-	struct use_search *s = ctx;
-	s->found |= t->kind == TERM_FETCH && slice_equal(t->attribute, s->name);
+	return t->kind == TERM_FETCH && slice_equal(t->attribute, *(const struct slice *)name);
 }
 
 static bool fetched(const struct term *t, struct slice name)
 {
-	struct use_search s = { name, false };
-	if (t)
-		term_walk(t, look_for_fetch, &s);
-	return s.found;
+	return term_any(t, is_fetch_of, &name);
 }
 
 bool attribute_is_looked_at(const struct checker *c, struct slice name)
@@ -215,15 +207,13 @@ bool attribute_is_looked_at(const struct checker *c, struct slice name)
 		found |= any_term_of_entity(e, name);
 		for (int i = 0; i < ALLOW_VERBS; i++)
 			found |= fetched(e->allow[i], name);
-		EACH (struct attribute, a, e->attributes, e->attribute_count)
-			found |= slice_equal(a->copy_attribute, name);
 		EACH (struct check_rule, r, e->checks, e->check_count)
 			found |= fetched(r->term, name);
 		EACH (struct action, x, e->actions, e->action_count)
 			found |= fetched(x->when, name);
 		EACH (struct attribute, a, e->attributes, e->attribute_count)
-			found |= fetched(a->derived, name) || fetched(a->default_, name) ||
-				 term_mentions(a->default_, name);
+			found |= slice_equal(a->copy_attribute, name) || fetched(a->derived, name) ||
+				 fetched(a->default_, name) || term_mentions(a->default_, name);
 	}
 	EACH (struct access, a, c->d->accesses, c->d->access_count)
 		found |= term_mentions(a->filter, name) || term_mentions(a->then.keep, name) ||
@@ -254,14 +244,13 @@ static void issuer_without_audience(struct checker *c)
 
 /* ---- shows: all rows ---- */
 
-/* An entity of the rows whose rule does not let everybody in. */
+/* An entity of the rows that not everyone may read. */
 static const struct entity *guarded_row(const struct reach *r)
 {
-	for (size_t i = 0; i < r->entry_count; i++) {
-		const struct entity *e = r->entries[i]->shape->entity;
-		const struct term *rule = e->allow[ALLOW_LIST] ? e->allow[ALLOW_LIST] : e->allow[ALLOW_READ];
-
-		if (!r->entries[i]->shape->companion && (!rule || rule->kind != TERM_ALWAYS))
+	EACH (struct entry, x, r->entries, r->entry_count) {
+		const struct entity *e = x->shape->entity;
+		const struct term *rule = e->allow[e->allow[ALLOW_LIST] ? ALLOW_LIST : ALLOW_READ];
+		if (!x->shape->companion && (!rule || rule->kind != TERM_ALWAYS))
 			return e;
 	}
 	return NULL;
@@ -286,7 +275,7 @@ const struct rule check_rules_visible[] = {
 	  "Callers that its `allow` admits see every row, whatever the rows' own rules say, also rules added later.",
 	  "Remove it, or let `read` allow it; if it is intended, accept it and say why.", .access = past_rules },
 	{ "shows-unpublished", SEVERITY_ERROR,
-	  "The attribute is in no key, no filter and no read rule, so it keeps nothing from anybody.",
+	  "The attribute is in no key, no filter and no read rule, so it hides nothing.",
 	  "Let `read` depend on it, filter on it, or set the index's keys only `when` it may be seen.",
 	  .access = shows_unpublished },
 	{ "secret-not-hidden", SEVERITY_ERROR, "Every read and every list returns it.", "Declare it `hidden`.",
@@ -296,8 +285,7 @@ const struct rule check_rules_visible[] = {
 	  .attribute = secret_projected },
 	{ "private-projected", SEVERITY_NOTE, "Thorpe hides it from others, but other readers of the index see it.",
 	  "Leave it out of the projection.", .attribute = private_projected },
-	{ "rights-unsaid", SEVERITY_NOTE,
-	  "What is not allowed to anyone is for operators only; perhaps that was not meant.",
+	{ "rights-unsaid", SEVERITY_NOTE, "Only operators may do what no rule allows; perhaps that is not intended.",
 	  "Say who may: `allow: {create: …, update, delete: …}`, or `internal: true`.", .entity = rights_unsaid },
 	{ "draft-buried", SEVERITY_NOTE, "A draft that waited a month appears a month down the list.",
 	  "Sort public lists by the time of publishing.", .entity = draft_buried },

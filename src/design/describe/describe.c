@@ -12,7 +12,7 @@ struct build {
 	bool all; /* the design has no ids: list everything, without ids */
 };
 
-static void add(struct build *x, const struct slice *ids, size_t n, struct service s)
+static void add_services(struct build *x, const struct slice *ids, size_t n, struct service s)
 {
 	static const struct slice none = { .p = "" };
 
@@ -64,14 +64,13 @@ static void add_verbs(struct build *x, const struct entity *e)
 			s.path = describe_collection(e);
 		else if (v == ALLOW_CREATE)
 			s.method = "PUT";
-		add(x, e->patterns[v], e->pattern_count[v], s);
+		add_services(x, e->patterns[v], e->pattern_count[v], s);
 	}
 }
 
 static void add_actions(struct build *x, const struct entity *e)
 {
-	for (size_t i = 0; i < e->action_count; i++) {
-		const struct action *a = &e->actions[i];
+	EACH (struct action, a, e->actions, e->action_count) {
 		struct service s = { .method = "POST" };
 		struct buf b;
 
@@ -82,16 +81,17 @@ static void add_actions(struct build *x, const struct entity *e)
 		s.request = buf_slice(&b);
 		s.name = arena_printf(x->arena, "%.*s: %.*s", SLICE_ARG(e->name), SLICE_ARG(a->name));
 		s.path = arena_printf(x->arena, "%.*s/%.*s", SLICE_ARG(e->path), SLICE_ARG(a->name));
-		add(x, a->patterns, a->pattern_count, s);
+		add_services(x, a->patterns, a->pattern_count, s);
 	}
 	if (e->login.pattern_count || (x->all && e->login.present))
-		add(x, e->login.patterns, e->login.pattern_count,
-		    (struct service){
-			    .name = SLICE("log in"),
-			    .method = "POST",
-			    .path = SLICE("/login"),
-			    .request = SLICE(
-				    "GetItem, strongly consistent, of the guard of the name, of the account and of its credentials; then bcrypt") });
+		add_services(
+			x, e->login.patterns, e->login.pattern_count,
+			(struct service){
+				.name = SLICE("log in"),
+				.method = "POST",
+				.path = SLICE("/login"),
+				.request = SLICE(
+					"GetItem, strongly consistent, of the guard of the name, of the account and of its credentials; then bcrypt") });
 }
 
 static void add_access(struct build *x, const struct access *ac)
@@ -104,7 +104,7 @@ static void add_access(struct build *x, const struct access *ac)
 	buf_init(&b, x->arena);
 	describe_access(&b, x->design, ac);
 	s.request = buf_slice(&b);
-	add(x, ac->ids, ac->id_count, s);
+	add_services(x, ac->ids, ac->id_count, s);
 }
 
 static int by_id(const void *p, const void *q)
@@ -120,11 +120,11 @@ static void add_all(struct build *x)
 {
 	const struct design *d = x->design;
 
-	for (size_t i = 0; i < d->access_count; i++)
-		add_access(x, &d->accesses[i]);
-	for (size_t i = 0; i < d->entity_count; i++) {
-		add_verbs(x, &d->entities[i]);
-		add_actions(x, &d->entities[i]);
+	EACH (struct access, a, d->accesses, d->access_count)
+		add_access(x, a);
+	EACH (struct entity, e, d->entities, d->entity_count) {
+		add_verbs(x, e);
+		add_actions(x, e);
 	}
 }
 

@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "design/describe/describe.h"
 
-#define MOST 32 /* shown; nobody reads more */
+#define MOST 32 /* of one write */
 
 struct looks {
 	struct arena *arena;
@@ -11,7 +11,7 @@ struct looks {
 	size_t count;
 };
 
-static void add(struct looks *l, struct slice text)
+static void add_look(struct looks *l, struct slice text)
 {
 	if (l->count < MOST && !slice_among(l->list, l->count, text))
 		l->list[l->count++] = text;
@@ -29,11 +29,11 @@ static struct slice reference_text(struct arena *a, const struct reference *r)
 /* Whether the item is counted on or required: then it is in the transaction anyway, with its condition. */
 static bool is_written_anyway(struct looks *l, struct slice text)
 {
-	for (size_t i = 0; i < l->entity->count_count; i++)
-		if (slice_equal(text, reference_text(l->arena, &l->entity->counts[i].target)))
+	EACH (struct count_rule, c, l->entity->counts, l->entity->count_count)
+		if (slice_equal(text, reference_text(l->arena, &c->target)))
 			return true;
-	for (size_t i = 0; i < l->entity->require_count; i++)
-		if (slice_equal(text, reference_text(l->arena, &l->entity->requires[i].target)))
+	EACH (struct requirement, r, l->entity->requires, l->entity->require_count)
+		if (slice_equal(text, reference_text(l->arena, &r->target)))
 			return true;
 	return false;
 }
@@ -43,32 +43,31 @@ static void add_reference(struct looks *l, const struct reference *r)
 	struct slice text = reference_text(l->arena, r);
 
 	if (!is_written_anyway(l, text))
-		add(l, text);
+		add_look(l, text);
 }
 
-static void visit(void *ctx, const struct term *t)
+static void visit_term(void *ctx, const struct term *t)
 {
 	struct looks *l = ctx;
 
 	if (t->kind == TERM_EXISTS || t->kind == TERM_VISIBLE || t->kind == TERM_FETCH)
 		add_reference(l, &(struct reference){ .entity = t->name, .args = t->args, .arg_count = t->arg_count });
 	if (t->kind == TERM_MAY)
-		add(l, SLICE("the caller's permission"));
+		add_look(l, SLICE("the caller's permission"));
 }
 
-static void look(struct looks *l, const struct term *t)
+static void look_at(struct looks *l, const struct term *t)
 {
 	if (t)
-		term_walk(t, visit, l);
+		term_walk(t, visit_term, l);
 }
 
 static void look_at_values(struct looks *l)
 {
-	for (size_t i = 0; i < l->entity->attribute_count; i++) {
-		const struct attribute *a = &l->entity->attributes[i];
+	EACH (struct attribute, a, l->entity->attributes, l->entity->attribute_count) {
 		struct reference source = attribute_source(a);
 
-		look(l, a->default_);
+		look_at(l, a->default_);
 		if (source.entity.n && !a->kept_by.n)
 			add_reference(l, &source);
 	}
@@ -78,16 +77,16 @@ static void look_for(struct looks *l, enum allow_verb verb, const struct action 
 {
 	const struct entity *e = l->entity;
 
-	look(l, x && x->allow ? x->allow : e->allow[x ? ALLOW_UPDATE : verb]);
+	look_at(l, x && x->allow ? x->allow : e->allow[x ? ALLOW_UPDATE : verb]);
 	if (x) {
-		look(l, x->when);
+		look_at(l, x->when);
 		for (size_t i = 0; i < x->set_count; i++)
-			look(l, x->set[i].term);
+			look_at(l, x->set[i].term);
 	}
 	if (verb == ALLOW_CREATE)
 		look_at_values(l);
 	for (size_t i = 0; verb != ALLOW_DELETE && i < e->check_count; i++)
-		look(l, e->checks[i].term);
+		look_at(l, e->checks[i].term);
 }
 
 bool describe_looks(struct buf *b, const struct entity *e, enum allow_verb verb, const struct action *action)

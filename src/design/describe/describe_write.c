@@ -12,42 +12,42 @@ void describe_reference(struct buf *b, const struct reference *r)
 	buf_byte(b, ')');
 }
 
-static void put_companion_key(struct buf *b, const struct design *d, const struct companion *c)
+void describe_term(struct buf *b, const char *words, const struct term *t)
 {
-	bool first = true;
+	if (!t)
+		return;
+	buf_str(b, words);
+	term_print(b, t);
+}
 
-	for (size_t i = 0; i < c->rule_count; i++)
-		if (design_is_table_key(d, c->rules[i].attribute)) {
-			buf_printf(b, "%s%.*s", first ? "" : " / ", SLICE_ARG(c->rules[i].template->text));
-			first = false;
+static void put_key(struct buf *b, const struct design *d, const struct key_rule *rules, size_t n)
+{
+	const char *slash = "";
+
+	EACH (struct key_rule, r, rules, n)
+		if (design_is_table_key(d, r->attribute)) {
+			buf_printf(b, "%s%.*s", slash, SLICE_ARG(r->template->text));
+			slash = " / ";
 		}
 }
 
 static void put_companions(struct buf *b, const struct design *d, const struct entity *e, enum allow_verb verb)
 {
-	for (size_t i = 0; i < e->companion_count; i++) {
-		const struct companion *c = &e->companions[i];
-
+	EACH (struct companion, c, e->companions, e->companion_count) {
 		buf_str(b, verb == ALLOW_CREATE ? " + Put " : verb == ALLOW_DELETE ? " + Delete " : " + Put, Delete ");
-		put_companion_key(b, d, c);
+		put_key(b, d, c->rules, c->rule_count);
 		if (c->unique.n && verb != ALLOW_DELETE)
 			buf_lit(b, " if not there");
-		if (c->each_list) {
-			buf_printf(b, " for each %.*s in ", SLICE_ARG(c->each_variable));
-			term_print(b, c->each_list);
-		}
-		if (c->when) {
-			buf_lit(b, " when ");
-			term_print(b, c->when);
-		}
+		if (c->each_list)
+			buf_printf(b, " for each %.*s", SLICE_ARG(c->each_variable));
+		describe_term(b, " in ", c->each_list);
+		describe_term(b, " when ", c->when);
 	}
 }
 
 static void put_counts(struct buf *b, const struct entity *e, enum allow_verb verb)
 {
-	for (size_t i = 0; i < e->count_count; i++) {
-		const struct count_rule *c = &e->counts[i];
-
+	EACH (struct count_rule, c, e->counts, e->count_count) {
 		buf_lit(b, " + Update ");
 		describe_reference(b, &c->target);
 		buf_printf(b, " ADD %.*s ", SLICE_ARG(c->attribute));
@@ -56,10 +56,7 @@ static void put_counts(struct buf *b, const struct entity *e, enum allow_verb ve
 			term_print(b, c->by);
 		else
 			buf_byte(b, '1');
-		if (c->when) {
-			buf_lit(b, " when ");
-			term_print(b, c->when);
-		}
+		describe_term(b, " when ", c->when);
 	}
 }
 
@@ -77,35 +74,26 @@ static bool same_reference(struct arena *a, const struct reference *x, const str
 /* On an item that is counted on as well it is a condition of that update. */
 static bool is_counted(struct arena *a, const struct entity *e, const struct reference *r)
 {
-	for (size_t i = 0; i < e->count_count; i++)
-		if (same_reference(a, &e->counts[i].target, r))
+	EACH (struct count_rule, c, e->counts, e->count_count)
+		if (same_reference(a, &c->target, r))
 			return true;
 	return false;
 }
 
 static void put_requirements(struct buf *b, const struct entity *e, const struct requirement *list, size_t n)
 {
-	for (size_t i = 0; i < n; i++) {
-		if (is_counted(b->arena, e, &list[i].target))
+	EACH (struct requirement, r, list, n) {
+		/* What begins to hang on an item with `refuse while` leaves its mark in it (app/write/joined.h). */
+		bool joins = r->target.to && r->target.to->delete_.refuse_count;
+
+		if (is_counted(b->arena, e, &r->target))
 			continue;
-		buf_lit(b, " + ConditionCheck ");
-		describe_reference(b, &list[i].target);
-		if (list[i].if_) {
-			buf_lit(b, " if ");
-			term_print(b, list[i].if_);
-		}
+		buf_str(b, joins ? " + Update " : " + ConditionCheck ");
+		describe_reference(b, &r->target);
+		if (joins)
+			buf_lit(b, " SET thorpe:joined");
+		describe_term(b, " if ", r->if_);
 	}
-}
-
-static void put_key(struct buf *b, const struct design *d, const struct entity *e)
-{
-	bool first = true;
-
-	for (size_t i = 0; i < e->key_count; i++)
-		if (design_is_table_key(d, e->keys[i].attribute)) {
-			buf_printf(b, "%s%.*s", first ? "" : " / ", SLICE_ARG(e->keys[i].template->text));
-			first = false;
-		}
 }
 
 /* ---- markers of deletions (app/write/deleting.h): one for each set of parameters ---- */
@@ -137,17 +125,15 @@ static const struct attribute *made_here(const struct entity *e, const struct ac
 	return NULL;
 }
 
-static void put_markers(struct buf *b, const struct design *d, const struct entity *e, enum allow_verb verb)
+static void put_markers(struct buf *b, const struct entity *e, enum allow_verb verb)
 {
 	for (size_t i = 0; i < e->delete_.then_count; i++) {
-		const struct access *x = design_access(d, e->delete_.then_remove[i]), *y;
+		const struct access *x = e->delete_.then_access[i];
 		bool again = false;
 
-		for (size_t k = 0; x && k < i; k++) {
-			y = design_access(d, e->delete_.then_remove[k]);
-			again = again || (y && same_params(x, y));
-		}
-		if (!x || again)
+		for (size_t k = 0; k < i; k++)
+			again = again || same_params(x, e->delete_.then_access[k]);
+		if (again)
 			continue;
 		buf_printf(b, " + %s DELETING#%.*s / ", verb == ALLOW_DELETE ? "Put" : "ConditionCheck",
 			   SLICE_ARG(e->name));
@@ -176,7 +162,7 @@ static void put_action(struct buf *b, const struct design *d, const struct entit
 	buf_str(b, only_adds || !has_more(b->arena, e, ALLOW_UPDATE, a)
 			   ? "UpdateItem "
 			   : "UpdateItem, or with what follows from it TransactWriteItems: Update ");
-	put_key(b, d, e);
+	put_key(b, d, e->keys, e->key_count);
 	for (size_t i = 0; i < a->set_count; i++) {
 		buf_printf(b, "%s%.*s = ", i ? ", " : " SET ", SLICE_ARG(a->set[i].attribute));
 		term_print(b, a->set[i].term);
@@ -189,10 +175,7 @@ static void put_action(struct buf *b, const struct design *d, const struct entit
 		buf_printf(b, "%s%.*s ", i ? ", " : " ADD ", SLICE_ARG(a->add[i].attribute));
 		term_print(b, a->add[i].term);
 	}
-	if (a->when) {
-		buf_lit(b, " if ");
-		term_print(b, a->when);
-	}
+	describe_term(b, " if ", a->when);
 	if (a->gather_seconds)
 		buf_printf(b, ", gathered for %lld s", (long long)a->gather_seconds);
 	if (!only_adds) {
@@ -207,49 +190,37 @@ void describe_write(struct buf *b, const struct design *d, const struct entity *
 		    const struct action *action)
 {
 	bool more = has_more(b->arena, e, verb, NULL) || (e->delete_.then_count && verb != ALLOW_UPDATE);
+	enum allow_verb request = verb == ALLOW_DELETE && e->delete_.soft ? ALLOW_UPDATE : verb;
 
 	if (action) {
 		put_action(b, d, e, action);
 		return;
 	}
-	switch (verb) {
-	case ALLOW_CREATE:
+	if (request == ALLOW_CREATE)
 		buf_str(b, more || e->login.secret_count ? "TransactWriteItems: Put " : "PutItem ");
-		put_key(b, d, e);
-		buf_lit(b, " if not there");
-		if (e->login.secret_count)
-			buf_lit(b, " + Put the credentials");
-		put_companions(b, d, e, verb);
-		put_counts(b, e, verb);
-		put_requirements(b, e, e->requires, e->require_count);
-		(void)describe_looks(b, e, verb, NULL);
-		put_markers(b, d, e, verb);
-		break;
-	case ALLOW_UPDATE:
-	case ALLOW_DELETE:
-		if (verb == ALLOW_DELETE && !e->delete_.soft) {
-			buf_str(b, more ? "TransactWriteItems: Delete " : "DeleteItem ");
-			put_key(b, d, e);
-		} else {
-			buf_str(b, more ? "UpdateItem, or with what follows from it TransactWriteItems: Update "
-					: "UpdateItem ");
-			put_key(b, d, e);
-		}
-		put_companions(b, d, e, verb == ALLOW_DELETE && !e->delete_.soft ? verb : ALLOW_UPDATE);
-		put_counts(b, e, verb == ALLOW_DELETE && !e->delete_.soft ? verb : ALLOW_UPDATE);
-		if (verb == ALLOW_UPDATE)
-			put_requirements(b, e, e->requires, e->require_count);
-		(void)describe_looks(b, e, verb, NULL);
-		if (verb == ALLOW_DELETE)
-			put_markers(b, d, e, verb);
-		for (size_t i = 0; verb == ALLOW_DELETE && i < e->delete_.refuse_count; i++)
-			buf_printf(b, "; refused while %.*s has rows", SLICE_ARG(e->delete_.refuse_while[i]));
-		for (size_t i = 0; verb == ALLOW_DELETE && i < e->delete_.then_count; i++)
-			buf_printf(b, "; then removes %.*s", SLICE_ARG(e->delete_.then_remove[i]));
-		break;
-	default:
+	else if (request == ALLOW_DELETE)
+		buf_str(b, more ? "TransactWriteItems: Delete " : "DeleteItem ");
+	else if (request == ALLOW_UPDATE)
+		buf_str(b,
+			more ? "UpdateItem, or with what follows from it TransactWriteItems: Update " : "UpdateItem ");
+	else
 		buf_lit(b, "GetItem ");
-		put_key(b, d, e);
-		break;
-	}
+	put_key(b, d, e->keys, e->key_count);
+	if (request == ALLOW_READ || request == ALLOW_LIST)
+		return;
+	if (verb == ALLOW_CREATE)
+		buf_str(b, e->login.secret_count ? " if not there + Put the credentials" : " if not there");
+	put_companions(b, d, e, request);
+	put_counts(b, e, request);
+	if (verb != ALLOW_DELETE)
+		put_requirements(b, e, e->requires, e->require_count);
+	(void)describe_looks(b, e, verb, NULL);
+	if (verb != ALLOW_UPDATE)
+		put_markers(b, e, verb);
+	if (verb != ALLOW_DELETE)
+		return;
+	EACH (struct slice, name, e->delete_.refuse_while, e->delete_.refuse_count)
+		buf_printf(b, "; refused while %.*s has rows", SLICE_ARG(*name));
+	EACH (struct slice, name, e->delete_.then_remove, e->delete_.then_count)
+		buf_printf(b, "; then removes %.*s", SLICE_ARG(*name));
 }

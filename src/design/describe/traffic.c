@@ -5,7 +5,6 @@
 #include "design/check/check.h"
 
 #define PAGE       20 /* rows of a page that says nothing */
-#define DEPTH_MOST 8  /* of patterns that run others */
 #define LIST_GUESS 3  /* elements of a list that a merge goes over */
 #define READ_UNIT  4096.0
 
@@ -16,34 +15,24 @@ static double entries_of(const struct checker *c, const struct entity *e)
 {
 	double n = 0;
 
-	for (size_t k = 1; k < c->space_count; k++) {
+	EACH_INDEX (s, c) {
 		const struct shape *last = NULL;
 
-		for (size_t i = 0; i < c->spaces[k].entry_count; i++) {
-			const struct shape *s = c->spaces[k].entries[i].shape;
-
-			n += s->entity == e && s != last;
-			last = s;
+		EACH (struct entry, x, s->entries, s->entry_count) {
+			n += x->shape->entity == e && x->shape != last;
+			last = x->shape;
 		}
 	}
 	return n;
 }
 
 /* Indexes that carry the counters of an entity: moving one writes them, too. */
-static double carriers_of(const struct checker *c, struct slice entity)
+static double carriers_of(const struct checker *c, const struct entity *e)
 {
 	double n = 0;
 
-	for (size_t k = 1; k < c->space_count; k++)
-		for (size_t i = 0; i < c->spaces[k].entry_count; i++) {
-			const struct shape *s = c->spaces[k].entries[i].shape;
-
-			if (slice_equal(s->entity->name, entity) && !s->companion &&
-			    c->spaces[k].index->projection == PROJECT_ALL) {
-				n++;
-				break;
-			}
-		}
+	EACH_INDEX (s, c)
+		n += s->index->projection == PROJECT_ALL && space_entry(s, e);
 	return n;
 }
 
@@ -54,7 +43,7 @@ struct traffic_write check_write_of(const struct checker *c, const struct entity
 	w.actions = w.items + (double)e->count_count + (double)e->require_count;
 	w.indexed = w.copies;
 	EACH (struct count_rule, r, e->counts, e->count_count)
-		w.indexed += carriers_of(c, r->target.entity);
+		w.indexed += carriers_of(c, r->target.to);
 	return w;
 }
 
@@ -70,30 +59,22 @@ static double one_item(bool consistent, double item_bytes)
 	return ceil(item_bytes / READ_UNIT) * (consistent ? 1 : 0.5);
 }
 
-static double units_of_access(const struct design *d, const struct access *a, double item_bytes, int depth);
+static double units_of_access(const struct access *a, double item_bytes);
 
-static double units_of_name(const struct design *d, struct slice name, double item_bytes, int depth)
+static double units_of_merge(const struct access *a, double item_bytes)
 {
-	const struct access *a = name.n ? design_access(d, name) : NULL;
-
-	return a && depth < DEPTH_MOST ? units_of_access(d, a, item_bytes, depth + 1) : 0;
-}
-
-static double units_of_merge(const struct design *d, const struct access *a, double item_bytes, int depth)
-{
-	const struct access *over = a->merge_over.n ? design_access(d, a->merge_over) : NULL;
+	const struct access *over = a->merge_rows;
 	double units = 0, runs;
 
 	for (size_t i = 0; i < a->merge_of_count; i++)
-		units += units_of_name(d, a->merge_of[i], item_bytes, depth);
-	if (!a->merge_pattern.n)
+		units += units_of_access(a->merge_parts[i], item_bytes);
+	if (!a->merge_run)
 		return units;
 	runs = over ? rows_of(over) : a->range_list ? LIST_GUESS : (double)(a->range_to - a->range_from + 1);
-	return units + units_of_name(d, a->merge_over, item_bytes, depth) +
-	       runs * units_of_name(d, a->merge_pattern, item_bytes, depth);
+	return units + (over ? units_of_access(over, item_bytes) : 0) + runs * units_of_access(a->merge_run, item_bytes);
 }
 
-static double units_of_access(const struct design *d, const struct access *a, double item_bytes, int depth)
+static double units_of_access(const struct access *a, double item_bytes)
 {
 	double units = 0;
 
@@ -101,7 +82,7 @@ static double units_of_access(const struct design *d, const struct access *a, do
 	case ACCESS_GET: units = one_item(a->consistent, item_bytes); break;
 	case ACCESS_BATCH: units = rows_of(a) * one_item(a->consistent, item_bytes); break;
 	case ACCESS_QUERY: units = ceil(rows_of(a) * item_bytes / READ_UNIT) * (a->consistent ? 1 : 0.5); break;
-	case ACCESS_MERGE: units = units_of_merge(d, a, item_bytes, depth); break;
+	case ACCESS_MERGE: units = units_of_merge(a, item_bytes); break;
 	}
 	return a->has_then ? units + rows_of(a) * one_item(a->consistent, item_bytes) : units;
 }
@@ -143,7 +124,7 @@ void design_traffic(const struct design *d, double item_bytes, struct arena *a, 
 
 		if (access || (e && (slice_is(verb, "read") || slice_is(verb, "list")))) {
 			out->reads += t->per_second *
-				      (access ? units_of_access(d, access, item_bytes, 0) : one_item(true, item_bytes));
+				      (access ? units_of_access(access, item_bytes) : one_item(true, item_bytes));
 			out->read_calls += t->per_second;
 		} else if (e) {
 			struct traffic_write w = check_write_of(&c, e);
@@ -164,7 +145,7 @@ void design_mean_traffic(const struct design *d, double item_bytes, struct arena
 
 	EACH (struct access, p, d->accesses, d->access_count)
 		if (p->path.n) {
-			reads += units_of_access(d, p, item_bytes, 0);
+			reads += units_of_access(p, item_bytes);
 			n++;
 		}
 	*read_units = n ? reads / n : one_item(true, item_bytes);

@@ -33,17 +33,12 @@ static void read_table(struct load *l, void *into, const struct yaml *y)
 	d->table_place = y->place;
 }
 
-static void read_key(struct load *l, void *into, const struct yaml *y)
-{
-	load_key(l, &((struct design *)into)->key, y);
-}
-
 /* The table comes first: items are checked against its key. */
 static const struct load_word words[] = {
 	{ "design", .read = read_design },
 	{ "title", WORD_TEXT, AT(design, title), "a title" },
 	{ "table", .read = read_table },
-	{ "key", .read = read_key },
+	{ "key", WORD_KEY, AT(design, key) },
 	{ "indexes", .read = load_indexes },
 	{ "stream", .read = load_stream },
 	{ "ttl", WORD_TEXT, AT(design, ttl), "the name of an attribute" },
@@ -61,14 +56,9 @@ static void check_complete(struct load *l, const struct yaml *root)
 {
 	static const char *const needed[] = { "design", "table", "key", "entities" };
 
-	for (size_t i = 0; i < LENGTH(needed); i++) {
-		bool there = false;
-
-		for (size_t k = 0; k < root->count; k++)
-			there = there || slice_is(root->entries[k].key.text, needed[i]);
-		if (!there)
+	for (size_t i = 0; i < LENGTH(needed); i++)
+		if (!load_has_word(root, needed[i]))
 			load_error(l, root->place, "missing-word", "a design needs '%s'", needed[i]);
-	}
 }
 
 const struct design *design_load(struct arena *a, struct source s, const char *(*env)(void *ctx, const char *name),
@@ -86,7 +76,10 @@ const struct design *design_load(struct arena *a, struct source s, const char *(
 	l->d->source = s;
 	l->source = &l->d->source;
 	root = yaml_parse(a, l->source, env, env_ctx, f);
-	if (root && root->kind != YAML_MAP) {
+	if (root && root->kind == YAML_NULL) {
+		load_error(l, root->place, "missing-value", "the file is empty")->repair =
+			SLICE("a design begins with 'design: name', 'table: …' and 'entities: …'");
+	} else if (root && root->kind != YAML_MAP) {
 		load_expected(l, root, "a design: 'design: name', 'table: …', 'entities: …'");
 	} else if (root) {
 		load_words(l, root, "a design", words, l->d, NULL);
@@ -99,8 +92,10 @@ const struct design *design_load(struct arena *a, struct source s, const char *(
 		load_refer(l);
 		if (findings_errors(f) == before) {
 			load_keyed(l);
-			load_types(l);
+			load_sound(l);
 		}
+		if (findings_errors(f) == before)
+			load_types(l);
 		if (findings_errors(f) == before)
 			load_names(l);
 	}

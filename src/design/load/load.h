@@ -2,7 +2,8 @@
  *
  * Loading has two passes. The first reads the tree into the structs of design.h and reports wrong words and values;
  * each name of something else is noted with its place (load_later_name()). The second pass, when everything has been
- * read, looks these names up. Reading goes on after an error, so a struct may be incomplete once there is one.
+ * read, looks these names up and stores what they name. Reading goes on after an error, so a struct may be incomplete
+ * once there is one.
  *
  * Invariant L1: arrays of entities and access patterns are allocated once; pointers to their elements stay valid.
  * SPDX-License-Identifier: Apache-2.0 */
@@ -43,11 +44,13 @@ struct load;
 /* something to look up in the second pass */
 struct load_later {
 	struct load_later *next;
-	void (*resolve)(struct load *l, const struct load_later *what);
+	/* Returns the entity, access pattern or index of the name; NULL: none. */
+	const void *(*resolve)(struct load *l, const struct load_later *what);
 	struct slice name, of, subject;
 	struct place place;
 	struct load_span span;
 	const void *thing;
+	void *into; /* the address of the pointer that gets it; NULL: none */
 	const struct load_scope *scope;
 };
 
@@ -58,9 +61,10 @@ struct load {
 	struct design *d;
 	struct entity *entities; /* d's, to be filled */
 	struct access *accesses;
-	struct entity *entity; /* being read; NULL: none */
-	struct access *access; /* being read; NULL: none */
-	struct slice subject;  /* of findings: "entity Post" */
+	struct entity *entity;          /* being read; NULL: none */
+	struct access *access;          /* being read; NULL: none */
+	const struct load_scope *scope; /* of the terms being read */
+	struct slice subject;           /* of findings: "entity Post" */
 	struct load_later *later, **later_end;
 	struct map *scopes;                    /* of terms, by address: load_term_scope() */
 	struct load_named *named, **named_end; /* terms and templates read so far: load_names() */
@@ -75,13 +79,19 @@ struct load_names {
 	size_t n, room;
 };
 #define NAMES(array) ((struct load_names){ .list = (array), .n = LENGTH(array) })
-bool load_names_add(void *names, struct slice name); /* returns false: the callback of load_each_name() */
+void load_names_add(struct load_names *names, struct slice name);
+/* Adds the names a scope allows. */
+void load_names_of(struct load *l, const struct load_scope *scope, struct load_names *names);
 
 struct finding *load_error(struct load *l, struct place p, const char *rule, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
 /* "there is no <what> 'name'", and which of the known names was probably meant. */
 struct finding *load_unknown(struct load *l, struct place p, const char *rule, const char *what, struct slice name,
 			     const struct load_names *known);
+/* What this language has instead of the word that begins `text`, in other languages a type, a clause or part of a term;
+ * empty: nothing is known. */
+enum load_hint_of { HINT_TYPE, HINT_CLAUSE, HINT_TERM };
+struct slice load_hint(enum load_hint_of of, struct slice text);
 /* "expected …, not a map". */
 void load_expected(struct load *l, const struct yaml *y, const char *expected);
 /* Findings are about this from now on: "entity" and "Post". */
@@ -106,35 +116,48 @@ enum load_name {
 };
 /* Reports in the second pass a name that is not one of these. */
 void load_later_name(struct load *l, enum load_name kind, struct slice name, struct place p, struct slice of);
+/* The same; `into`, the address of a pointer, gets the entity, access pattern or index of that name. */
+void load_later_found(struct load *l, enum load_name kind, struct slice name, struct place p, struct slice of,
+		      void *into);
 
 /* ---- maps by their words: one row per word ---- */
 enum word_type {
-	WORD_OWN,      /* read() does it */
-	WORD_TEXT,     /* struct slice */
-	WORD_TEXTS,    /* const struct slice *, and its length: one text, or a list of them */
-	WORD_BOOL,     /* bool */
-	WORD_INTEGER,  /* int64_t: 1 to `most` */
-	WORD_DURATION, /* int64_t: seconds */
-	WORD_TERM,     /* const struct term *, over the access pattern or entity being read */
-	WORD_ACCEPT,   /* struct accepted */
+	WORD_OWN,         /* read() does it */
+	WORD_TEXT,        /* struct slice */
+	WORD_TEXTS,       /* const struct slice *, and its length: one text, or a list of them */
+	WORD_BOOL,        /* bool */
+	WORD_INTEGER,     /* int64_t: 1 to `most` */
+	WORD_DURATION,    /* int64_t: seconds */
+	WORD_TERM,        /* const struct term *, in l->scope, as the next three */
+	WORD_RULES,       /* const struct key_rule *, and its length */
+	WORD_ASSIGNMENTS, /* const struct assignment *, and its length: attributes of the entity being read, if one is */
+	WORD_REQUIREMENTS, /* const struct requirement *, and its length */
+	WORD_KEY,          /* struct key_schema */
+	WORD_ACCEPT,       /* struct accepted */
 };
 struct load_word {
 	const char *name; /* NULL ends the table */
 	enum word_type type;
 	size_t at, count_at;  /* where it goes: offsets in the struct being read */
-	const char *expected; /* TEXT, TEXTS, INTEGER: for messages */
+	const char *expected; /* TEXT, TEXTS, INTEGER, RULES: for messages */
 	enum load_name names; /* TEXT, TEXTS: looked up in the second pass, of the entity or access pattern being read */
+	size_t found_at;      /* offset of the pointer to what is found; TEXTS: to an array of these. 0: none */
 	int64_t most;         /* INTEGER */
 	void (*read)(struct load *l, void *into, const struct yaml *value); /* OWN */
 };
 #define AT(type, member)             offsetof(struct type, member), 0
 #define LIST_AT(type, member, count) offsetof(struct type, member), offsetof(struct type, count)
+#define FOUND(type, member)          .found_at = offsetof(struct type, member)
 
 /* Reads each word of the table, in the table's order, wherever it stands in the map. Words that are in neither the
  * table nor accepted by `other` (may be NULL) are errors. `what` is what the map describes: "an access pattern".
  * Returns whether there was no error. */
 bool load_words(struct load *l, const struct yaml *map, const char *what, const struct load_word *words, void *into,
 		bool (*other)(struct load *l, void *into, const struct yaml_entry *e));
+/* Whether the map has the word; false when it is no map. */
+bool load_has_word(const struct yaml *map, const char *word);
+/* How many of these words the map has, of which it may have one: reports the second with `sentence`. */
+size_t load_one_of(struct load *l, const struct yaml *map, const char *const *words, const char *sentence);
 /* The entries of a map; none, with a finding, when it is something else. */
 const struct yaml_entry *load_map(struct load *l, const struct yaml *y, const char *expected, size_t *count);
 /* The items of a list, or a single scalar as a list of one. */
@@ -143,10 +166,18 @@ const struct yaml *load_list(struct load *l, const struct yaml *y, const char *e
 /* ---- scalars ---- */
 bool load_is_scalar(struct load *l, const struct yaml *y, const char *expected);
 struct slice load_text(struct load *l, const struct yaml *y, const char *expected); /* empty after an error */
+/* The same; looked up in the second pass, of the entity or access pattern being read. */
+struct slice load_name(struct load *l, const struct yaml *y, const char *expected, enum load_name names);
 size_t load_texts(struct load *l, const struct yaml *y, const char *expected, const struct slice **out);
 /* The text's place in `names`; names->n, with a finding, when it is none of them. `what`: "order called". */
 size_t load_choice(struct load *l, struct slice text, struct place p, const char *what, const struct load_names *names);
 const struct term *load_term(struct load *l, const struct yaml *y, const struct load_scope *scope);
+/* Whether it is one of the words, of which NULL is the last. */
+bool load_is_one_of(struct slice s, const char *const *words);
+/* The seconds of "s", "minutes", "day"…; 0: it is no unit of time. */
+int64_t load_seconds(struct slice unit);
+/* 'text' becomes text; false: it is not in quotes. */
+bool load_unquote(struct slice *s);
 
 /* ---- part of a scalar: the mini-languages ---- */
 struct load_span load_whole(const struct yaml *scalar);
@@ -178,13 +209,14 @@ const struct template *load_span_template(struct load *l, struct load_span s, co
 struct load_scope *load_scope_of(struct load *l, const struct entity *e); /* with old and input */
 /* The pattern's parameters and input.x; `rows`: also the attributes of its rows. */
 struct load_scope *load_access_scope(struct load *l, const struct access *a, bool rows);
-/* E(args); *s is then what follows. `out` must outlive the second pass, as that of load_item() and load_count(). */
+/* E(args); *s is then what follows. The reference must outlive the second pass, also in load_item() and load_count(). */
 bool load_reference(struct load *l, struct load_span *s, const struct load_scope *scope, struct reference *out);
 /* A scalar that is E(args) and nothing else. */
 bool load_item(struct load *l, const struct yaml *y, const char *expected, const struct load_scope *scope,
 	       struct reference *out);
-/* E(args).attribute [by t] [when t] [if t] */
-bool load_count(struct load *l, const struct yaml *y, const struct load_scope *scope, struct count_rule *out);
+/* E(args).attribute [by t] [when t] [if t]; `out` gets all but its target. */
+bool load_count(struct load *l, const struct yaml *y, const struct load_scope *scope, struct reference *target,
+		struct count_rule *out);
 /* E(args) [when t] [if t], each perhaps with a sentence: {E(args): sentence} */
 size_t load_requirements(struct load *l, const struct yaml *y, const struct load_scope *scope,
 			 const struct requirement **out);
@@ -202,7 +234,9 @@ struct load_call {
 	const struct assignment *with;
 	size_t with_count;
 };
-bool load_pattern_call(struct load *l, struct load_span s, const struct load_scope *scope, struct load_call *out);
+/* `into` gets the access pattern, in the second pass. */
+bool load_pattern_call(struct load *l, struct load_span s, const struct load_scope *scope, struct load_call *out,
+		       const struct access **into);
 /* variable in what follows */
 bool load_loop(struct load *l, const struct yaml *y, const char *expected, struct slice *variable,
 	       struct load_span *over);
@@ -226,7 +260,7 @@ void load_attribute(struct load *l, const struct yaml_entry *e, const struct yam
 bool load_consists_of(struct slice s, const char *allowed);
 
 /* ---- the parts of a file ---- */
-void load_key(struct load *l, void *into, const struct yaml *y);     /* struct key_schema */
+void load_key(struct load *l, struct key_schema *k, const struct yaml *y);
 void load_indexes(struct load *l, void *into, const struct yaml *y); /* struct design, as all below */
 void load_stream(struct load *l, void *into, const struct yaml *y);
 void load_billing(struct load *l, void *into, const struct yaml *y);
@@ -247,7 +281,7 @@ void load_processors(struct load *l, void *into, const struct yaml *y); /* struc
 void load_traffic(struct load *l, void *into, const struct yaml *y);
 
 /* ---- the second pass ---- */
-void load_later_reference(struct load *l, const struct reference *r);
+void load_later_reference(struct load *l, struct reference *r);
 void load_later_term(struct load *l, const struct term *t, const struct load_scope *scope);
 void load_later_template(struct load *l, const struct template *t, struct load_span s, const struct load_scope *scope);
 void load_later(struct load *l, struct load_later what);
@@ -264,8 +298,12 @@ void load_check_sequences(struct load *l);
 void load_check_removed(struct load *l);
 /* Attributes that name other items take the normal form of the identity they name. */
 void load_refer(struct load *l);
+/* Reports each attribute of the table's key for which there is neither a rule nor an attribute of `e` (NULL: a companion). */
+void load_needs_keys(struct load *l, const struct entity *e, const struct key_rule *rules, size_t n, struct place p);
 /* Records on each attribute in which keys its copies are (struct keyed_copy). Only without errors, as the rest. */
 void load_keyed(struct load *l);
+/* Reports circles, and parameters that nothing gives. */
+void load_sound(struct load *l);
 /* Reports terms that can never work, and values that can never be what they are used for. */
 void load_types(struct load *l);
 /* Numbers all names, stores them where they are used, and gives each entity its slots. */
@@ -283,13 +321,20 @@ void load_check_attribute(struct load *l, const struct entity *e, struct slice n
 /* Whether it is an attribute of the entity, or one that its keys set. */
 bool load_entity_has(const struct entity *e, struct slice name);
 
-/* These call `fn` until it returns true, and return whether it did. */
-typedef bool load_name_fn(void *ctx, struct slice name);
-typedef bool load_entity_fn(void *ctx, const struct entity *e);
-/* The names a scope allows. */
+/* What `name` in name.x reads: old, input, or the rows of the loop whose variable it is. False: none of these. */
+bool load_scope_inside(const struct load_scope *scope, struct slice name, struct load_scope *inner);
+/* A name that a scope allows, and what it means: nothing is known, or one of these. */
+struct load_meaning {
+	struct slice name;
+	const struct attribute *attribute;
+	const struct template *template; /* of an item of the entity `of` */
+	const struct entity *of;
+	const struct term *let;
+	bool number;
+};
+typedef bool load_name_fn(void *ctx, const struct load_meaning *x);
+/* Calls `fn` for each until it returns true; returns whether it did. */
 bool load_each_name(struct load *l, const struct load_scope *scope, load_name_fn *fn, void *ctx);
 bool load_scope_has(struct load *l, const struct load_scope *scope, struct slice name);
-/* The entities an access pattern's rows can be of; NULL: all. `fetched`: only what `then` fetches. */
-bool load_each_row_entity(struct load *l, const struct access *a, bool fetched, load_entity_fn *fn, void *ctx);
 
 #endif

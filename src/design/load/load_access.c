@@ -69,7 +69,7 @@ static void read_query(struct load *l, void *into, const struct yaml *y)
 		return;
 	a->index = name;
 	if (name.n)
-		load_later_name(l, NAME_INDEX, name, y->place, SLICE(""));
+		load_later_found(l, NAME_INDEX, name, y->place, SLICE(""), &a->from);
 }
 
 static void read_merge(struct load *l, void *into, const struct yaml *y)
@@ -114,7 +114,7 @@ static const struct load_word words[] = {
 	{ "merge", .read = read_merge },
 	{ "batch", .read = read_batch },
 	{ "filter", WORD_TERM, AT(access, filter) },
-	{ "returns", WORD_TEXT, AT(access, entity), "the name of an entity", NAME_ENTITY },
+	{ "returns", WORD_TEXT, AT(access, entity), "the name of an entity", NAME_ENTITY, FOUND(access, of) },
 	{ "order", .read = read_order },
 	{ "limit", WORD_INTEGER, AT(access, limit), "a number of items", .most = LIMIT_MOST },
 	{ "cache", WORD_DURATION, AT(access, cache_seconds) },
@@ -138,20 +138,17 @@ static const struct load_word words[] = {
 /* ---- parameters of a pattern without a path: its placeholders, in order ---- */
 static bool is_parameter(const struct access *a, struct slice name)
 {
-	for (size_t i = 0; i < a->query_param_count; i++)
-		if (slice_equal(a->query_params[i].name, name))
+	EACH (struct attribute, p, a->query_params, a->query_param_count)
+		if (slice_equal(p->name, name))
 			return true;
 	return slice_among(a->params, a->param_count, name) || slice_is(name, "caller");
 }
 
 static size_t add_placeholders(const struct access *a, const struct template *t, struct slice *names, size_t n)
 {
-	for (size_t i = 0; t && i < t->part_count; i++) {
-		const struct template_part *part = &t->parts[i];
-
+	EACH (struct template_part, part, t ? t->parts : NULL, t ? t->part_count : 0)
 		if (part->names && !is_parameter(a, part->names[0]) && !slice_among(names, n, part->names[0]))
 			names[n++] = part->names[0];
-	}
 	return n;
 }
 
@@ -160,18 +157,19 @@ static void params_from_placeholders(struct load *l, struct access *a)
 	size_t most = a->get.arg_count, n = 0;
 	struct slice *names;
 
-	for (size_t i = 0; i < a->where_count; i++)
-		most += (a->where[i].value ? a->where[i].value->part_count : 0) +
-			(a->where[i].upper ? a->where[i].upper->part_count : 0);
+	EACH (struct where_rule, w, a->where, a->where_count)
+		most += (w->value ? w->value->part_count : 0) + (w->upper ? w->upper->part_count : 0);
 	names = arena_array(l->a, struct slice, most);
-	for (size_t i = 0; i < a->where_count; i++) {
-		n = add_placeholders(a, a->where[i].value, names, n);
-		n = add_placeholders(a, a->where[i].upper, names, n);
+	EACH (struct where_rule, w, a->where, a->where_count) {
+		n = add_placeholders(a, w->value, names, n);
+		n = add_placeholders(a, w->upper, names, n);
 	}
-	for (size_t i = 0; i < a->get.arg_count; i++)
-		if (a->get.args[i]->kind == TERM_PATH && a->get.args[i]->name_count == 1 &&
-		    !is_parameter(a, a->get.args[i]->names[0]))
-			names[n++] = a->get.args[i]->names[0];
+	for (size_t i = 0; i < a->get.arg_count; i++) {
+		const struct slice *name = term_name(a->get.args[i]);
+
+		if (name && !is_parameter(a, *name))
+			names[n++] = *name;
+	}
 	a->params = names;
 	a->param_count = n;
 }
@@ -187,28 +185,19 @@ static void check_access(struct load *l, const struct access *a)
 		load_error(l, a->place, "missing-word", "a query needs 'where'");
 	if (a->shows_all && !a->allow)
 		load_error(l, a->shows_place, "missing-word", "'shows: all rows' needs 'allow': to whom");
-	for (size_t i = 0; i < a->param_count && a->path.n; i++)
-		for (size_t k = 0; k < a->query_param_count; k++)
-			if (slice_equal(a->params[i], a->query_params[k].name))
-				load_error(l, a->query_params[k].place, "duplicate-key",
-					   "'%.*s' is in the path already", SLICE_ARG(a->params[i]));
+	EACH (struct attribute, p, a->query_params, a->path.n ? a->query_param_count : 0)
+		if (slice_among(a->params, a->param_count, p->name))
+			load_error(l, p->place, "duplicate-key", "'%.*s' is in the path already", SLICE_ARG(p->name));
 }
 
 static void check_kinds(struct load *l, const struct access *a, const struct yaml *y)
 {
-	static const char *const kinds[] = { "get", "query", "merge", "batch" };
-	size_t n = 0;
+	static const char *const kinds[] = { "get", "query", "merge", "batch", NULL };
 
-	for (size_t i = 0; y->kind == YAML_MAP && i < y->count; i++) {
-		const struct yaml *key = &y->entries[i].key;
-
-		for (size_t k = 0; k < 4; k++)
-			if (slice_is(key->text, kinds[k]) && ++n == 2)
-				load_error(l, key->place, "wrong-clause",
-					   "an access pattern has one of 'get', 'query', 'merge' and 'batch'");
-		if (slice_is(key->text, "where") && a->kind != ACCESS_QUERY)
-			load_error(l, key->place, "wrong-clause", "'where' goes with 'query'");
-	}
+	load_one_of(l, y, kinds, "an access pattern has one of 'get', 'query', 'merge' and 'batch'");
+	for (size_t i = 0; y->kind == YAML_MAP && i < y->count; i++)
+		if (slice_is(y->entries[i].key.text, "where") && a->kind != ACCESS_QUERY)
+			load_error(l, y->entries[i].key.place, "wrong-clause", "'where' goes with 'query'");
 }
 
 static void check_paths(struct load *l, size_t count)
@@ -234,6 +223,7 @@ void load_accesses(struct load *l, void *into, const struct yaml *y)
 		size_t before = findings_errors(l->f);
 
 		l->access = a;
+		l->scope = load_access_scope(l, a, true);
 		a->name = entries[i].key.text;
 		a->place = entries[i].key.place;
 		load_subject(l, "access", a->name);

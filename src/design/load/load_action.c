@@ -12,14 +12,7 @@ static void read_each(struct load *l, struct companion *c, const struct yaml *y)
 	if (entity_attribute(l->entity, c->each_variable))
 		load_error(l, yaml_place(l->source, y, 0, c->each_variable.n), "bad-name",
 			   "'%.*s' is an attribute already", SLICE_ARG(c->each_variable));
-	c->each_list = load_span_term(l, list, load_scope_of(l, l->entity));
-}
-
-static void read_unique(struct load *l, struct companion *c, const struct yaml *y)
-{
-	c->unique = load_text(l, y, "the name of an attribute");
-	if (c->unique.n)
-		load_later_name(l, NAME_ATTRIBUTE, c->unique, y->place, l->entity->name);
+	c->each_list = load_span_term(l, list, l->scope);
 }
 
 /* `for` is read before what uses its variable, wherever it stands. */
@@ -40,30 +33,12 @@ static void read_companion(struct load *l, const struct yaml *y, struct companio
 		struct slice word = entries[i].key.text;
 
 		if (slice_is(word, "unique"))
-			read_unique(l, c, &entries[i].value);
+			c->unique = load_name(l, &entries[i].value, "the name of an attribute", NAME_ATTRIBUTE);
 		else if (slice_is(word, "when"))
 			c->when = load_term(l, &entries[i].value, scope);
 		else if (!slice_is(word, "for"))
 			c->rule_count += load_rule(l, &entries[i], scope, &rules[c->rule_count]);
 	}
-}
-
-static bool has_rule(const struct companion *c, struct slice attribute)
-{
-	for (size_t i = 0; i < c->rule_count; i++)
-		if (slice_equal(c->rules[i].attribute, attribute))
-			return true;
-	return false;
-}
-
-static void check_companion(struct load *l, const struct companion *c)
-{
-	const struct key_schema *k = &l->d->key;
-
-	if (k->hash_count && !has_rule(c, k->hash[0].name))
-		load_error(l, c->place, "missing-word", "a companion needs '%.*s'", SLICE_ARG(k->hash[0].name));
-	if (k->range_count && !has_rule(c, k->range[0].name))
-		load_error(l, c->place, "missing-word", "a companion needs '%.*s'", SLICE_ARG(k->range[0].name));
 }
 
 void load_companions(struct load *l, void *into, const struct yaml *y)
@@ -81,44 +56,23 @@ void load_companions(struct load *l, void *into, const struct yaml *y)
 
 		read_companion(l, &items[i], &list[i]);
 		if (findings_errors(l->f) == before)
-			check_companion(l, &list[i]);
+			load_needs_keys(l, NULL, list[i].rules, list[i].rule_count, list[i].place);
 	}
 	e->companions = list;
 	e->companion_count = count;
 }
 
 /* ---- actions ---- */
-static void read_set(struct load *l, void *into, const struct yaml *y)
-{
-	struct action *a = into;
-
-	a->set_count = load_assignments(l, y, load_scope_of(l, l->entity), l->entity->name, &a->set);
-}
-
-static void read_add(struct load *l, void *into, const struct yaml *y)
-{
-	struct action *a = into;
-
-	a->add_count = load_assignments(l, y, load_scope_of(l, l->entity), l->entity->name, &a->add);
-}
-
-static void read_requires(struct load *l, void *into, const struct yaml *y)
-{
-	struct action *a = into;
-
-	a->require_count = load_requirements(l, y, load_scope_of(l, l->entity), &a->requires);
-}
-
 static const struct load_word action_words[] = {
 	{ "when", WORD_TERM, AT(action, when) },
 	{ "otherwise", WORD_TEXT, AT(action, otherwise), "a sentence" },
 	{ "allow", WORD_TERM, AT(action, allow) },
-	{ "set", .read = read_set },
+	{ "set", WORD_ASSIGNMENTS, LIST_AT(action, set, set_count) },
 	{ "remove", WORD_TEXTS, LIST_AT(action, remove, remove_count), "a list of attributes", NAME_ATTRIBUTE },
-	{ "requires", .read = read_requires },
+	{ "requires", WORD_REQUIREMENTS, LIST_AT(action, requires, require_count) },
 	{ "input", WORD_TEXTS, LIST_AT(action, input, input_count), "a list of attributes", NAME_ATTRIBUTE },
 	{ "creates", WORD_BOOL, AT(action, creates) },
-	{ "add", .read = read_add },
+	{ "add", WORD_ASSIGNMENTS, LIST_AT(action, add, add_count) },
 	{ "gather", WORD_DURATION, AT(action, gather_seconds) },
 	{ "is", WORD_TEXTS, LIST_AT(action, patterns, pattern_count), "an id, or a list of ids" },
 	{ 0 },
@@ -156,21 +110,13 @@ void load_actions(struct load *l, void *into, const struct yaml *y)
 }
 
 /* ---- deletion ---- */
-static void read_delete_set(struct load *l, void *into, const struct yaml *y)
-{
-	struct delete_rule *d = into;
-
-	d->soft = true;
-	d->set_count = load_assignments(l, y, load_scope_of(l, l->entity), l->entity->name, &d->set);
-}
-
 static const struct load_word delete_words[] = {
-	{ "set", .read = read_delete_set },
+	{ "set", WORD_ASSIGNMENTS, LIST_AT(delete_rule, set, set_count) },
 	{ "remove", WORD_TEXTS, LIST_AT(delete_rule, remove, remove_count), "a list of attributes", NAME_ATTRIBUTE },
 	{ "refuse while", WORD_TEXTS, LIST_AT(delete_rule, refuse_while, refuse_count), "a list of access patterns",
-	  NAME_ACCESS_BY },
+	  NAME_ACCESS_BY, FOUND(delete_rule, refuse_access) },
 	{ "then remove", WORD_TEXTS, LIST_AT(delete_rule, then_remove, then_count), "a list of access patterns",
-	  NAME_ACCESS_BY },
+	  NAME_ACCESS_BY, FOUND(delete_rule, then_access) },
 	{ 0 },
 };
 
@@ -179,6 +125,7 @@ void load_delete(struct load *l, void *into, const struct yaml *y)
 	struct delete_rule *d = &((struct entity *)into)->delete_;
 
 	d->place = y->place;
+	d->soft = load_has_word(y, "set");
 	(void)load_words(l, y, "'delete'", delete_words, d, NULL);
 }
 
@@ -199,11 +146,10 @@ static const char *why_not_removed(const struct entity *e, const struct attribut
 /* A null in the `with` of an update removes the attribute. */
 static void check_nulls(struct load *l, const struct processor *p)
 {
-	const struct entity *e = p->effect == EFFECT_UPDATE ? design_entity(l->d, p->target_ref.entity) : NULL;
+	const struct entity *e = p->effect == EFFECT_UPDATE ? p->target_ref.to : NULL;
 
 	load_subject(l, "processor", p->name);
-	for (size_t i = 0; e && i < p->with_count; i++) {
-		const struct assignment *w = &p->with[i];
+	EACH (struct assignment, w, p->with, e ? p->with_count : 0) {
 		const struct attribute *a = entity_attribute(e, w->attribute);
 		const char *why = a ? why_not_removed(e, a) : NULL;
 
@@ -218,26 +164,25 @@ static void check_nulls(struct load *l, const struct processor *p)
 
 void load_check_removed(struct load *l)
 {
-	for (size_t i = 0; i < l->d->entity_count; i++) {
-		const struct entity *e = &l->entities[i];
+	EACH (struct entity, e, l->entities, l->d->entity_count) {
 		const struct delete_rule *d = &e->delete_;
 
 		load_subject(l, "entity", e->name);
 		if (d->remove_count && !d->set_count)
 			load_error(l, d->place, "missing-word", "'remove' needs 'set', which marks the item as deleted");
-		for (size_t k = 0; k < d->remove_count; k++) {
-			const struct attribute *a = entity_attribute(e, d->remove[k]);
+		EACH (struct slice, name, d->remove, d->remove_count) {
+			const struct attribute *a = entity_attribute(e, *name);
 			const char *why = a ? why_not_removed(e, a) : NULL;
 
-			for (size_t n = 0; !why && n < d->set_count; n++)
-				if (slice_equal(d->set[n].attribute, d->remove[k]))
+			EACH (struct assignment, s, d->set, why ? 0 : d->set_count)
+				if (slice_equal(s->attribute, *name))
 					why = "is set and removed";
 			if (why)
-				load_error(l, d->place, "wrong-clause", "'%.*s' %s", SLICE_ARG(d->remove[k]), why);
+				load_error(l, d->place, "wrong-clause", "'%.*s' %s", SLICE_ARG(*name), why);
 		}
 	}
-	for (size_t i = 0; i < l->d->processor_count; i++)
-		check_nulls(l, &l->d->processors[i]);
+	EACH (struct processor, p, l->d->processors, l->d->processor_count)
+		check_nulls(l, p);
 	l->subject = SLICE("");
 }
 
@@ -247,20 +192,10 @@ static void read_password(struct load *l, void *into, const struct yaml *y)
 	struct login *login = into;
 	const struct attribute *a;
 
-	login->password = load_text(l, y, "the name of an attribute");
-	if (login->password.n)
-		load_later_name(l, NAME_ATTRIBUTE, login->password, y->place, l->entity->name);
+	login->password = load_name(l, y, "the name of an attribute", NAME_ATTRIBUTE);
 	a = entity_attribute(l->entity, login->password);
 	if (a && !a->hidden)
 		load_error(l, y->place, "not-hidden", "'%.*s' holds passwords and must be 'hidden'", SLICE_ARG(a->name));
-}
-
-static void read_secret(struct load *l, void *into, const struct yaml *y)
-{
-	struct login *login = into;
-
-	login->secret_count = load_rules(l, y, "the keys of an item, as in {PK: …, SK: …}", load_scope_of(l, l->entity),
-					 &login->secret);
 }
 
 /* Nothing is being written, so there is no old and no input. */
@@ -275,7 +210,7 @@ static void read_login_when(struct load *l, void *into, const struct yaml *y)
 static const struct load_word login_words[] = {
 	{ "by", WORD_TEXTS, LIST_AT(login, by, by_count), "a list of attributes", NAME_ATTRIBUTE },
 	{ "password", .read = read_password },
-	{ "secret", .read = read_secret },
+	{ "secret", WORD_RULES, LIST_AT(login, secret, secret_count), "the keys of an item, as in {PK: …, SK: …}" },
 	{ "subject", WORD_TEXT, AT(login, subject), "the name of an attribute", NAME_ATTRIBUTE },
 	{ "role", WORD_TEXT, AT(login, role), "the name of an attribute", NAME_ATTRIBUTE },
 	{ "when", .read = read_login_when },
@@ -296,5 +231,5 @@ void load_login(struct load *l, void *into, const struct yaml *y)
 	if (!login->password.n == !login->secret_count)
 		load_error(l, y->place, "missing-word", "a login needs either 'password' or 'secret'");
 	if (!login->subject.n)
-		load_error(l, y->place, "missing-word", "a login needs 'subject': who the caller then is");
+		load_error(l, y->place, "missing-word", "a login needs 'subject': the attribute that becomes 'caller'");
 }

@@ -13,6 +13,7 @@ struct reading {
 	struct load_span type; /* what was written as the type */
 	struct load_span kept_by;
 	bool typed; /* the type is known; false for = term and copies */
+	bool wrong; /* the range has been reported */
 };
 
 /* ---- ranges ---- */
@@ -33,7 +34,8 @@ static bool take_range(struct reading *r, struct load_span *s)
 	high = span_cut(*s, (size_t)(dots - t.p) + 2, t.n - (size_t)(dots - t.p) - 2);
 	r->a->has_min = span_decimal(low, &r->a->min);
 	r->a->has_max = span_decimal(high, &r->a->max);
-	if ((low.n && !r->a->has_min) || (high.n && !r->a->has_max) || (!low.n && !high.n))
+	r->wrong = (low.n && !r->a->has_min) || (high.n && !r->a->has_max) || (!low.n && !high.n);
+	if (r->wrong)
 		load_error(r->l, span_place(r->l, span_cut(*s, start, t.n - start)), "wrong-value",
 			   "expected a range of numbers, as in 3..30");
 	else if (low.n && high.n && r->a->min > r->a->max)
@@ -48,7 +50,7 @@ static const struct {
 	const char *name;
 	enum attr_type type;
 	enum attr_form form;
-	double most; /* characters, where nothing else is said; 0: any number */
+	double most; /* characters, unless a range says otherwise; 0: no limit */
 } types[] = {
 	{ "string", ATTR_STRING, FORM_FREE, 0 },   { "text", ATTR_TEXT, FORM_FREE, 0 },
 	{ "number", ATTR_NUMBER, FORM_FREE, 0 },   { "integer", ATTR_INTEGER, FORM_FREE, 0 },
@@ -75,19 +77,41 @@ static bool find_type(struct reading *r, struct slice name, enum attr_type *out)
 	return false;
 }
 
+/* string required, string(30), string max 30: something follows the type without a comma. */
+static bool follows_type(struct reading *r, struct load_span s)
+{
+	for (size_t i = 0; i < LENGTH(types); i++) {
+		struct load_span rest = s;
+
+		if (!span_take(&rest, types[i].name) || !rest.n)
+			continue;
+		load_error(r->l, span_place(r->l, rest), "wrong-value",
+			   "expected a range or ',' after '%s', not '%.*s'", types[i].name, SLICE_ARG(span_text(rest)))
+			->repair = SLICE("as in 'string 3..30, required' or 'number 0..'");
+		return true;
+	}
+	return false;
+}
+
 static void unknown_type(struct reading *r, struct load_span s)
 {
 	static const struct slice more[] = { { "counter", 7 }, { "sequence", 8 }, { "set of string", 13 } };
 	struct load_names known = { .a = r->l->a };
+	struct finding *f;
 
+	r->typed = false;
+	r->a->type = ATTR_NUMBER; /* what could not be done with another type is not reported as well */
+	if (!s.n && !r->wrong)
+		load_error(r->l, r->a->place, "missing-value", "expected a type, as in 'string, required'");
+	if (!s.n || follows_type(r, s))
+		return;
 	for (size_t i = 0; i < LENGTH(types); i++)
 		load_names_add(&known, slice_str(types[i].name));
 	for (size_t i = 0; i < LENGTH(more); i++)
 		load_names_add(&known, more[i]);
-	if (s.n)
-		load_unknown(r->l, span_place(r->l, s), "unknown-type", "type", span_text(s), &known);
-	else
-		load_error(r->l, r->a->place, "missing-value", "expected a type, as in 'string, required'");
+	f = load_unknown(r->l, span_place(r->l, s), "unknown-type", "type", span_text(s), &known);
+	if (load_hint(HINT_TYPE, span_text(s)).n)
+		f->repair = load_hint(HINT_TYPE, span_text(s));
 }
 
 static void read_choices(struct reading *r, struct load_span s, enum attr_type *type)
@@ -102,8 +126,7 @@ static void read_choices(struct reading *r, struct load_span s, enum attr_type *
 
 		span_split(&rest, '|', &one);
 		word = span_text(one);
-		if (word.n > 2 && word.p[0] == '\'' && word.p[word.n - 1] == '\'')
-			word = slice_make(word.p + 1, word.n - 2);
+		load_unquote(&word);
 		if (!word.n)
 			load_error(r->l, span_place(r->l, s), "wrong-value", "expected a word beside each '|'");
 		else if (slice_among(choices, n, word))
@@ -137,26 +160,21 @@ static void read_collection(struct reading *r, struct load_span s, enum attr_typ
 			   "a set holds strings, numbers or binaries; others can be a list");
 }
 
-static void look_beyond(void *ctx, const struct term *t)
+static bool is_beyond_item(const void *ctx, const struct term *t)
 {
-	bool *beyond = ctx;
-
-	*beyond = *beyond || t->kind == TERM_NOW || t->kind == TERM_TODAY || t->kind == TERM_CALLER ||
-		  t->kind == TERM_IS_ROLE || t->kind == TERM_MAY || t->kind == TERM_EXISTS || t->kind == TERM_VISIBLE ||
-		  t->kind == TERM_FETCH;
+	(void)ctx;
+	return t->kind == TERM_NOW || t->kind == TERM_TODAY || t->kind == TERM_CALLER || t->kind == TERM_IS_ROLE ||
+	       t->kind == TERM_MAY || t->kind == TERM_EXISTS || t->kind == TERM_VISIBLE || t->kind == TERM_FETCH;
 }
 
 /* Copies are updated when their source changes, and only then: the condition must not depend on anything else. */
 static void read_copy_if(struct reading *r, struct load_span s, struct slice source)
 {
 	struct load_scope *scope = arena_new(r->l->a, struct load_scope);
-	bool beyond = false;
 
 	scope->target = source;
 	r->a->copy_if = load_span_term(r->l, s, scope);
-	if (r->a->copy_if)
-		term_walk(r->a->copy_if, look_beyond, &beyond);
-	if (beyond)
+	if (term_any(r->a->copy_if, is_beyond_item, NULL))
 		load_error(
 			r->l, span_place(r->l, s), "wrong-value",
 			"what a copy depends on must be attributes of its source, not other items, the caller or the time");
@@ -249,10 +267,7 @@ static bool is_reserved(struct slice s)
 {
 	static const char *const words[] = { "true", "false", "null", "now", "today", "caller", NULL };
 
-	for (size_t i = 0; words[i]; i++)
-		if (slice_is(s, words[i]))
-			return true;
-	return false;
+	return load_is_one_of(s, words);
 }
 
 static void check_default(struct reading *r, struct load_span s)
@@ -285,8 +300,8 @@ static void read_default(struct reading *r, struct load_span s)
 		load_error(r->l, r->a->place, "missing-value", "expected a value after 'default'");
 		return;
 	}
-	if (t.n > 1 && t.p[0] == '\'' && t.p[t.n - 1] == '\'' && r->a->type == ATTR_ENUM)
-		t = slice_make(t.p + 1, t.n - 2);
+	if (r->a->type == ATTR_ENUM)
+		load_unquote(&t);
 	if (is_word_of_choice(r, s, t)) {
 		load_check_choice(r->l, r->a, t, span_place(r->l, s));
 		r->a->default_ = load_literal(r->l, t, span_place(r->l, s));
@@ -307,29 +322,16 @@ static void read_default(struct reading *r, struct load_span s)
 
 static void read_id(struct reading *r, struct load_span whole, struct load_span s)
 {
-	struct slice t = span_text(s);
-
 	r->a->id = true;
 	only_for(r, whole, is_type(r, ATTR_STRING, ATTR_STRING), "strings");
-	if (!s.n)
-		return;
-	if (t.n > 2 && t.p[0] == '\'' && t.p[t.n - 1] == '\'')
-		r->a->id_prefix = slice_make(t.p + 1, t.n - 2);
-	else
+	r->a->id_prefix = span_text(s);
+	if (s.n && !load_unquote(&r->a->id_prefix))
 		load_error(r->l, span_place(r->l, s), "wrong-value", "expected the prefix in quotes, as in id 'usr_'");
 }
 
 /* 30 days after created_at */
 static bool read_after(struct reading *r, struct load_span s)
 {
-	static const struct {
-		const char *one, *many;
-		int64_t seconds;
-	} units[] = { { "second", "seconds", 1 },
-		      { "minute", "minutes", 60 },
-		      { "hour", "hours", 3600 },
-		      { "day", "days", 86400 },
-		      { "week", "weeks", 604800 } };
 	struct load_span whole = s, amount, number;
 	int64_t n;
 
@@ -337,9 +339,7 @@ static bool read_after(struct reading *r, struct load_span s)
 		return false;
 	if (!span_integer(number, &n) && !(n = slice_is(span_text(number), "one")))
 		return false;
-	for (size_t i = 0; i < LENGTH(units); i++)
-		if (slice_is(span_text(amount), units[i].one) || slice_is(span_text(amount), units[i].many))
-			r->a->after_seconds = n > 0 && n < 100000000 ? n * units[i].seconds : 0;
+	r->a->after_seconds = n > 0 && n < 100000000 ? n * load_seconds(span_text(amount)) : 0;
 	if (!r->a->after_seconds) {
 		load_error(r->l, span_place(r->l, whole), "wrong-value",
 			   "expected seconds, minutes, hours, days or weeks, as in 30 days after created_at");
@@ -370,26 +370,6 @@ static void read_next(struct reading *r, struct load_span whole, struct load_spa
 	load_later_name(r->l, NAME_ATTRIBUTE, span_text(s), span_place(r->l, s), ref->entity);
 }
 
-static void unknown_clause(struct reading *r, struct load_span s)
-{
-	static const char *const words[] = { "required", "default", "id",      "now",          "touched",    "fixed",
-					     "lower",    "hidden",  "private", "compressed",   "the caller", "when",
-					     "kept by",  "managed", "unique",  "from the key", "next of" };
-	struct load_names known = { .a = r->l->a };
-	struct load_span rest = s, first;
-
-	for (size_t i = 0; i < LENGTH(words); i++)
-		load_names_add(&known, slice_str(words[i]));
-	span_split(&rest, ' ', &first);
-	if (!s.n) {
-		load_error(r->l, r->a->place, "missing-value", "expected a clause after ','");
-		return;
-	}
-	if (!suggest_slice(span_text(s), known.list, known.n).n)
-		s = first;
-	load_unknown(r->l, span_place(r->l, s), "unknown-clause", "clause", span_text(s), &known);
-}
-
 /* The clauses that are one word. */
 static const struct {
 	const char *word;
@@ -412,6 +392,32 @@ static const struct {
 	  1 << ATTR_STRING | 1 << ATTR_TEXT | 1 << ATTR_LIST | 1 << ATTR_SET },
 	{ "the caller", offsetof(struct attribute, the_caller), "strings", 1 << ATTR_STRING },
 };
+
+static void unknown_clause(struct reading *r, struct load_span s)
+{
+	static const struct slice more[] = {
+		{ "default", 7 }, { "id", 2 }, { "when", 4 }, { "kept by", 7 }, { "next of", 7 }
+	};
+	struct load_names known = { .a = r->l->a };
+	struct load_span rest = s, first;
+	struct slice hint = load_hint(HINT_CLAUSE, span_text(s));
+	struct finding *f;
+
+	for (size_t i = 0; i < LENGTH(flags); i++)
+		load_names_add(&known, slice_str(flags[i].word));
+	for (size_t i = 0; i < LENGTH(more); i++)
+		load_names_add(&known, more[i]);
+	span_split(&rest, ' ', &first);
+	if (!s.n) {
+		load_error(r->l, r->a->place, "missing-value", "expected a clause after ','");
+		return;
+	}
+	if (!suggest_slice(span_text(s), known.list, known.n).n)
+		s = first;
+	f = load_unknown(r->l, span_place(r->l, s), "unknown-clause", "clause", span_text(s), &known);
+	if (hint.n)
+		f->repair = hint;
+}
 
 /* NULL: it is no such clause. */
 static bool *flag_of(struct reading *r, struct load_span s)
@@ -472,7 +478,8 @@ static void check_clauses(struct reading *r)
 	check_range(r);
 	if (a->copy_entity.n && r->kept_by.n) {
 		r->a->kept_by = span_text(r->kept_by);
-		load_later_name(r->l, NAME_ACCESS_BY, a->kept_by, span_place(r->l, r->kept_by), a->copy_entity);
+		load_later_found(r->l, NAME_ACCESS_BY, a->kept_by, span_place(r->l, r->kept_by), a->copy_entity,
+				 &r->a->kept_access);
 	}
 	if (is_computed(a) &&
 	    (a->required || a->id || a->now || a->touched || a->the_caller || a->default_ || a->after.n))
@@ -500,7 +507,7 @@ void load_attribute(struct load *l, const struct yaml_entry *e, const struct yam
 	struct load_span rest, one, head;
 	bool more;
 
-	r.scope = of ? load_scope_of(l, of) : arena_new(l->a, struct load_scope);
+	r.scope = of ? l->scope : arena_new(l->a, struct load_scope);
 	*out = (struct attribute){ .name = e->key.text, .place = e->key.place };
 	if (!load_is_scalar(l, &e->value, "a type and clauses, as in 'string 3..30, required'"))
 		return;

@@ -36,9 +36,9 @@ static void read_permissions(struct load *l, void *into, const struct yaml *y)
 	c->permissions_entity = span_text(entity);
 	c->permissions_attribute = span_text(what);
 	c->permissions_ref = span_text(s);
-	load_later_name(l, NAME_ENTITY, c->permissions_entity, span_place(l, entity), SLICE(""));
+	load_later_found(l, NAME_ENTITY, c->permissions_entity, span_place(l, entity), SLICE(""), &c->permissions_of);
 	load_later_name(l, NAME_ATTRIBUTE, c->permissions_attribute, span_place(l, what), c->permissions_entity);
-	if (!load_pattern_call(l, pattern, &nothing, &call))
+	if (!load_pattern_call(l, pattern, &nothing, &call, &c->permissions_access))
 		return;
 	c->permissions_pattern = call.pattern;
 	c->permissions_with = call.with;
@@ -70,21 +70,14 @@ void load_callers(struct load *l, void *into, const struct yaml *y)
 /* ---- traffic ---- */
 static bool read_rate(struct load_span s, double *out)
 {
-	static const struct {
-		const char *name;
-		double seconds;
-	} units[] = { { "second", 1 }, { "minute", 60 }, { "hour", 3600 }, { "day", 86400 } };
 	struct load_span number;
 
 	if (!span_split(&s, ' ', &number) || !span_decimal(number, out) || *out < 0 ||
 	    (!span_take(&s, "a") && !span_take(&s, "an") && !span_take(&s, "per")))
 		return false;
-	for (size_t i = 0; i < LENGTH(units); i++)
-		if (slice_is(span_text(s), units[i].name)) {
-			*out /= units[i].seconds;
-			return true;
-		}
-	return false;
+	if (load_seconds(span_text(s)))
+		*out /= (double)load_seconds(span_text(s));
+	return load_seconds(span_text(s));
 }
 
 void load_traffic(struct load *l, void *into, const struct yaml *y)

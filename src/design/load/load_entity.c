@@ -9,10 +9,7 @@ static bool is_reserved(struct slice name)
 					     "false",  "null",   "anyone",  "nobody", "and",   "or",
 					     "not",    "exists", "visible", "first",  NULL };
 
-	for (size_t i = 0; words[i]; i++)
-		if (slice_is(name, words[i]))
-			return true;
-	return false;
+	return load_is_one_of(name, words);
 }
 
 static void check_attribute_name(struct load *l, const struct yaml *key)
@@ -30,13 +27,13 @@ static void read_attributes(struct load *l, struct entity *e, const struct yaml 
 	size_t count;
 	const struct yaml_entry *entries = load_map(l, y, "a map of attributes", &count);
 	struct attribute *list = arena_array(l->a, struct attribute, count);
-	struct yaml siblings = { .kind = YAML_MAP, .entries = entries, .count = count };
-	struct yaml *kept = arena_new(l->a, struct yaml);
+	struct yaml *siblings = arena_new(l->a, struct yaml);
 
-	*kept = siblings;
+	*siblings = (struct yaml){ .kind = YAML_MAP, .entries = entries, .count = count };
+	l->scope = load_scope_of(l, e);
 	for (size_t i = 0; i < count; i++) {
 		check_attribute_name(l, &entries[i].key);
-		load_attribute(l, &entries[i], kept, e, &list[i]);
+		load_attribute(l, &entries[i], siblings, e, &list[i]);
 	}
 	e->attributes = list;
 	e->attribute_count = count;
@@ -46,7 +43,8 @@ static void check_entity_name(struct load *l, const struct yaml *key)
 {
 	if (!load_is_name(key->text) || key->text.p[0] < 'A' || key->text.p[0] > 'Z')
 		load_error(l, key->place, "bad-name",
-			   "the name of an entity begins with a capital letter and has letters, digits and '_'");
+			   "the name of an entity begins with a capital letter and has letters, digits and '_'")
+			->repair = SLICE("as in 'User' or 'LineItem'");
 }
 
 /* All attributes before anything else: terms of one entity may need another's. */
@@ -67,7 +65,7 @@ static void read_names(struct load *l, const struct yaml_entry *entries, size_t 
 	}
 }
 
-static void skip(struct load *l, void *into, const struct yaml *y)
+static void attributes_are_read(struct load *l, void *into, const struct yaml *y)
 {
 	(void)l, (void)into, (void)y; /* by read_names() */
 }
@@ -76,7 +74,7 @@ static void skip(struct load *l, void *into, const struct yaml *y)
 static void read_path(struct load *l, void *into, const struct yaml *y)
 {
 	struct entity *e = into;
-	struct load_path p = load_path(l, y, load_scope_of(l, e));
+	struct load_path p = load_path(l, y, l->scope);
 
 	e->path = p.text;
 	e->path_template = p.template;
@@ -87,7 +85,7 @@ static void read_path(struct load *l, void *into, const struct yaml *y)
 static void add_keys(struct load *l, struct entity *e, const struct yaml *y, const struct term *when)
 {
 	const struct key_rule *more;
-	size_t n = load_rules(l, y, "a map of attributes and templates", load_scope_of(l, e), &more);
+	size_t n = load_rules(l, y, "a map of attributes and templates", l->scope, &more);
 	struct key_rule *all = arena_array(l->a, struct key_rule, e->key_count + n);
 
 	if (e->key_count)
@@ -98,11 +96,6 @@ static void add_keys(struct load *l, struct entity *e, const struct yaml *y, con
 	}
 	e->keys = all;
 	e->key_count += n;
-}
-
-static void read_keys(struct load *l, void *into, const struct yaml *y)
-{
-	add_keys(l, into, y, NULL);
 }
 
 /* keys when <term>: */
@@ -117,7 +110,7 @@ static bool read_keys_when(struct load *l, void *into, const struct yaml_entry *
 		load_error(l, e->key.place, "missing-value", "expected a term after 'keys when'");
 		return true;
 	}
-	when = load_span_term(l, s, load_scope_of(l, into));
+	when = load_span_term(l, s, l->scope);
 	if (when)
 		add_keys(l, into, &e->value, when);
 	return true;
@@ -131,16 +124,12 @@ static void read_counts(struct load *l, void *into, const struct yaml *y)
 	const struct yaml *items = load_list(l, y, "a list of counts", &count);
 	struct count_rule *list = arena_array(l->a, struct count_rule, count);
 
-	for (size_t i = 0; i < count; i++)
-		e->count_count += load_count(l, &items[i], load_scope_of(l, e), &list[e->count_count]);
+	for (size_t i = 0; i < count; i++) {
+		struct count_rule *c = &list[e->count_count];
+
+		e->count_count += load_count(l, &items[i], l->scope, &c->target, c);
+	}
 	e->counts = list;
-}
-
-static void read_requires(struct load *l, void *into, const struct yaml *y)
-{
-	struct entity *e = into;
-
-	e->require_count = load_requirements(l, y, load_scope_of(l, e), &e->requires);
 }
 
 static void read_lives_while(struct load *l, void *into, const struct yaml *y)
@@ -148,10 +137,10 @@ static void read_lives_while(struct load *l, void *into, const struct yaml *y)
 	struct entity *e = into;
 	const char *why;
 
-	e->lives_count = load_requirements(l, y, load_scope_of(l, e), &e->lives);
-	for (size_t i = 0; i < e->lives_count; i++)
-		if (e->lives[i].if_ && !term_can_filter(e->lives[i].if_, &why))
-			load_error(l, e->lives[i].if_->place, "not-a-condition",
+	e->lives_count = load_requirements(l, y, l->scope, &e->lives);
+	EACH (struct requirement, r, e->lives, e->lives_count)
+		if (r->if_ && !term_can_filter(r->if_, &why))
+			load_error(l, r->if_->place, "not-a-condition",
 				   "`lives while` must be possible as a condition in DynamoDB: %s", why);
 }
 
@@ -166,7 +155,7 @@ static void read_check(struct load *l, void *into, const struct yaml *y)
 		struct check_rule *c = &list[e->check_count];
 
 		c->place = entries[i].key.place;
-		c->term = load_term(l, &entries[i].key, load_scope_of(l, e));
+		c->term = load_term(l, &entries[i].key, l->scope);
 		c->sentence = load_text(l, &entries[i].value, "a sentence for when it does not hold");
 		e->check_count += c->term != NULL;
 	}
@@ -198,13 +187,13 @@ static void read_allow(struct load *l, void *into, const struct yaml *y)
 	size_t count = 0;
 
 	if (y->kind != YAML_MAP) {
-		load_expected(l, y, "a map of who may create, read, update, delete and list");
+		load_expected(l, y, "a map of who may create, read, update, delete and list, as in {create: anyone}");
 		return;
 	}
 	entries = yaml_entries(l->a, l->source, y, YAML_JOIN_KEYS, &count);
 	for (size_t i = 0; i < count; i++) {
 		unsigned found = read_verbs(l, &entries[i].key);
-		const struct term *t = load_term(l, &entries[i].value, load_scope_of(l, e));
+		const struct term *t = load_term(l, &entries[i].value, l->scope);
 
 		for (size_t k = 0; k < ALLOW_VERBS; k++) {
 			if (!(found >> k & 1))
@@ -236,11 +225,11 @@ static void read_patterns(struct load *l, void *into, const struct yaml *y)
 /* ---- whole entities ---- */
 static const struct load_word words[] = {
 	{ "path", .read = read_path },
-	{ "attributes", .read = skip },
-	{ "keys", .read = read_keys },
+	{ "attributes", .read = attributes_are_read },
+	{ "keys", WORD_RULES, LIST_AT(entity, keys, key_count), "a map of attributes and templates" },
 	{ "companions", .read = load_companions },
 	{ "counts", .read = read_counts },
-	{ "requires", .read = read_requires },
+	{ "requires", WORD_REQUIREMENTS, LIST_AT(entity, requires, require_count) },
 	{ "lives while", .read = read_lives_while },
 	{ "check", .read = read_check },
 	{ "allow", .read = read_allow },
@@ -248,7 +237,8 @@ static const struct load_word words[] = {
 	{ "delete", .read = load_delete },
 	{ "login", .read = load_login },
 	{ "version", WORD_TEXT, AT(entity, version), "the name of an attribute", NAME_ATTRIBUTE },
-	{ "found by", WORD_TEXT, AT(entity, found_by), "the name of an access pattern", NAME_ACCESS_BY },
+	{ "found by", WORD_TEXT, AT(entity, found_by), "the name of an access pattern", NAME_ACCESS_BY,
+	  FOUND(entity, found_access) },
 	{ "internal", WORD_BOOL, AT(entity, internal) },
 	{ "patterns", .read = read_patterns },
 	{ "accept", WORD_ACCEPT, AT(entity, accepts) },
@@ -258,8 +248,7 @@ static const struct load_word words[] = {
 /* An attribute whose value the server makes cannot be computed by a template as well. */
 static void check_made_twice(struct load *l, const struct entity *e)
 {
-	for (size_t i = 0; i < e->key_count; i++) {
-		const struct key_rule *k = &e->keys[i];
+	EACH (struct key_rule, k, e->keys, e->key_count) {
 		const struct attribute *a = entity_attribute(e, k->attribute);
 
 		if (a && (a->derived || a->copy_entity.n || a->counter || a->now || a->touched || a->the_caller ||
@@ -268,6 +257,21 @@ static void check_made_twice(struct load *l, const struct entity *e)
 				   "'%.*s' is an attribute of its own in line %d, and set by this template",
 				   SLICE_ARG(a->name), a->place.line)
 				->repair = SLICE("give one of them another name");
+	}
+}
+
+void load_needs_keys(struct load *l, const struct entity *e, const struct key_rule *rules, size_t n, struct place p)
+{
+	for (size_t i = 0; i < key_attr_count(&l->d->key); i++) {
+		struct slice name = key_attr_at(&l->d->key, i)->name;
+		bool there = e && entity_attribute(e, name);
+
+		EACH (struct key_rule, r, rules, n)
+			there = there || slice_equal(r->attribute, name);
+		if (!there)
+			load_error(l, p, "missing-word", "%s needs '%.*s', the table's %s key",
+				   e ? "'keys' of an entity" : "a companion", SLICE_ARG(name),
+				   i < l->d->key.hash_count ? "partition" : "sort");
 	}
 }
 
@@ -283,13 +287,11 @@ static void check_entity(struct load *l, struct entity *e)
 		load_error(l, e->place, "missing-word", "an entity needs 'attributes'");
 	if (!e->key_count)
 		load_error(l, e->place, "missing-word", "an entity needs 'keys'");
-	if (e->version.n)
-		return;
-	for (size_t i = 0; i < e->attribute_count; i++)
-		if (e->attributes[i].touched) {
-			e->version = e->attributes[i].name;
-			break;
-		}
+	else
+		load_needs_keys(l, e, e->keys, e->key_count, e->place);
+	EACH (struct attribute, a, e->attributes, e->attribute_count)
+		if (a->touched && !e->version.n)
+			e->version = a->name;
 }
 
 void load_entities(struct load *l, void *into, const struct yaml *y)
@@ -302,6 +304,7 @@ void load_entities(struct load *l, void *into, const struct yaml *y)
 	read_names(l, entries, d->entity_count);
 	for (size_t i = 0; i < d->entity_count; i++) {
 		l->entity = &l->entities[i];
+		l->scope = load_scope_of(l, l->entity);
 		load_subject(l, "entity", l->entity->name);
 		if (load_words(l, &entries[i].value, "an entity", words, l->entity, read_keys_when))
 			check_entity(l, l->entity);

@@ -3,27 +3,17 @@
 #include "base/map.h"
 #include "design/load/load_type.h"
 
-#define COPIES_MOST 8 /* copies of copies; ends a cycle */
+#define COPIES_MOST 64 /* copies of copies, and attributes derived from derived ones; protects the stack */
 
 static void infer(struct load *l, const struct entity *e, struct attribute *a, int depth);
 
-static void take_type(struct attribute *to, const struct attribute *from)
+static void copy_type(struct attribute *to, const struct attribute *from)
 {
 	to->type = from->type;
 	to->element = from->element;
 	to->form = from->form;
 	to->choices = from->choices;
 	to->choice_count = from->choice_count;
-}
-
-static void type_of_source(struct load *l, const struct entity *e, struct slice name, struct attribute *out, int depth)
-{
-	const struct attribute *a = e ? entity_attribute(e, name) : NULL;
-
-	if (!a || depth == COPIES_MOST)
-		return;
-	infer(l, e, OURS(struct attribute, a), depth + 1);
-	take_type(out, a);
 }
 
 /* The stored type of a derived attribute. The attributes it is made of have been inferred before. */
@@ -39,7 +29,7 @@ static void type_from_kinds(struct term_type t, struct attribute *out)
 	};
 
 	if (t.of) {
-		take_type(out, t.of);
+		copy_type(out, t.of);
 		return;
 	}
 	for (size_t i = 0; i < LENGTH(types); i++)
@@ -95,17 +85,17 @@ static bool is_inferred(struct load *l, const struct attribute *a)
 
 static void infer(struct load *l, const struct entity *e, struct attribute *a, int depth)
 {
-	const struct entity *source = a->copy_entity.n ? design_entity(l->d, a->copy_entity) : NULL;
-	const struct attribute *from = source ? entity_attribute(source, a->copy_attribute) : NULL;
+	const struct attribute *from = a->copy_of ? entity_attribute(a->copy_of, a->copy_attribute) : NULL;
 
-	if ((!a->copy_entity.n && !a->derived) || is_inferred(l, a))
+	if ((!from && !a->derived) || is_inferred(l, a))
 		return;
-	if (a->copy_entity.n)
-		type_of_source(l, source, a->copy_attribute, a, depth);
-	if (from)
-		a->lower = from->lower; /* queries by the copy are normalised like its source */
-	else if (a->derived)
+	if (a->derived) {
 		infer_derived(l, e, a, depth);
+	} else if (depth < COPIES_MOST) {
+		infer(l, a->copy_of, OURS(struct attribute, from), depth + 1);
+		copy_type(a, from);
+		a->lower = from->lower; /* queries by the copy are normalised like its source */
+	}
 }
 
 static bool can_be_counted(const struct attribute *a)
@@ -115,18 +105,15 @@ static bool can_be_counted(const struct attribute *a)
 
 static void check_counts(struct load *l, const struct entity *e)
 {
-	for (size_t i = 0; i < e->count_count; i++) {
-		const struct count_rule *c = &e->counts[i];
-		const struct entity *target = design_entity(l->d, c->target.entity);
-		const struct attribute *a = target ? entity_attribute(target, c->attribute) : NULL;
+	EACH (struct count_rule, c, e->counts, e->count_count) {
+		const struct attribute *a = c->target.to ? entity_attribute(c->target.to, c->attribute) : NULL;
 
 		if (a && !can_be_counted(a))
 			load_error(l, c->target.place, "wrong-type", "'%.*s' of %.*s is no number that can be counted",
-				   SLICE_ARG(c->attribute), SLICE_ARG(target->name));
+				   SLICE_ARG(c->attribute), SLICE_ARG(c->target.entity));
 	}
-	for (size_t i = 0; i < e->action_count; i++)
-		for (size_t k = 0; k < e->actions[i].add_count; k++) {
-			const struct assignment *add = &e->actions[i].add[k];
+	EACH (struct action, x, e->actions, e->action_count)
+		EACH (struct assignment, add, x->add, x->add_count) {
 			const struct attribute *a = entity_attribute(e, add->attribute);
 
 			if (a && !can_be_counted(a))
@@ -138,8 +125,8 @@ static void check_counts(struct load *l, const struct entity *e)
 /* Parts of a route have to fit into an address. */
 static void mark_addresses(const struct entity *e)
 {
-	for (size_t i = 0; !e->internal && i < e->param_count; i++) {
-		const struct attribute *a = entity_attribute(e, e->params[i]);
+	EACH (struct slice, name, e->params, e->internal ? 0 : e->param_count) {
+		const struct attribute *a = entity_attribute(e, *name);
 
 		if (a)
 			OURS(struct attribute, a)->in_address = true;
@@ -148,14 +135,18 @@ static void mark_addresses(const struct entity *e)
 
 void load_infer(struct load *l)
 {
-	for (size_t i = 0; i < l->d->entity_count; i++)
-		mark_addresses(&l->entities[i]);
-	for (size_t i = 0; i < l->d->entity_count; i++)
-		for (size_t k = 0; k < l->entities[i].attribute_count; k++)
-			infer(l, &l->entities[i], OURS(struct attribute, &l->entities[i].attributes[k]), 0);
-	for (size_t i = 0; i < l->d->entity_count; i++) {
-		load_subject(l, "entity", l->entities[i].name);
-		check_counts(l, &l->entities[i]);
+	EACH (struct entity, e, l->entities, l->d->entity_count) {
+		mark_addresses(e);
+		EACH (struct attribute, a, e->attributes, e->attribute_count)
+			if (a->copy_entity.n)
+				OURS(struct attribute, a)->copy_of = design_entity(l->d, a->copy_entity);
+	}
+	EACH (struct entity, e, l->entities, l->d->entity_count)
+		EACH (struct attribute, a, e->attributes, e->attribute_count)
+			infer(l, e, OURS(struct attribute, a), 0);
+	EACH (struct entity, e, l->entities, l->d->entity_count) {
+		load_subject(l, "entity", e->name);
+		check_counts(l, e);
 	}
 	l->subject = SLICE("");
 }

@@ -13,8 +13,7 @@ struct copy {
 
 static bool is_known(const struct attribute *source, const struct keyed_copy *k)
 {
-	for (size_t i = 0; i < source->keyed_count; i++) {
-		const struct keyed_copy *x = &source->keyed[i];
+	EACH (struct keyed_copy, x, source->keyed, source->keyed_count) {
 		const struct template_part *p = &x->template->parts[x->template->part_count - 1];
 		const struct template_part *q = &k->template->parts[k->template->part_count - 1];
 
@@ -57,15 +56,10 @@ static void add_rules(struct load *l, const struct copy *c, const struct key_rul
 {
 	bool each = !slice_equal(name, c->name); /* a variable: one element of the copy */
 
-	for (size_t i = 0; i < n; i++) {
-		const struct template *t = rules[i].template;
-
-		if (!t || !design_is_key(l->d, rules[i].attribute))
-			continue;
-		for (size_t k = 0; k < t->part_count; k++)
-			if (t->parts[k].name_count == 1 && slice_equal(t->parts[k].names[0], name))
-				add_part(l, c, t, &t->parts[k], each);
-	}
+	EACH (struct key_rule, r, rules, n)
+		EACH (struct template_part, p, r->template->parts, r->template->part_count)
+			if (p->name_count == 1 && slice_equal(p->names[0], name) && design_is_key(l->d, r->attribute))
+				add_part(l, c, r->template, p, each);
 }
 
 /* The keys of the copy's entity and of its companions that have the copy in them. */
@@ -74,12 +68,11 @@ static void add_keys(struct load *l, const struct copy *copy)
 	const struct entity *e = copy->entity;
 
 	add_rules(l, copy, e->keys, e->key_count, copy->name);
-	for (size_t i = 0; i < e->companion_count; i++) {
-		const struct companion *c = &e->companions[i];
-		const struct term *list = c->each_list;
+	EACH (struct companion, c, e->companions, e->companion_count) {
+		const struct slice *list = c->each_list ? term_name(c->each_list) : NULL;
 
 		add_rules(l, copy, c->rules, c->rule_count, copy->name);
-		if (list && list->kind == TERM_PATH && list->name_count == 1 && slice_equal(list->names[0], copy->name))
+		if (list && slice_equal(*list, copy->name))
 			add_rules(l, copy, c->rules, c->rule_count, c->each_variable);
 	}
 }
@@ -87,27 +80,18 @@ static void add_keys(struct load *l, const struct copy *copy)
 /* Copies of `name` of `of`, and copies of those. */
 static void add_copies(struct load *l, struct attribute *source, const struct entity *of, struct slice name, int depth)
 {
-	for (size_t i = 0; depth < COPIES_OF_COPIES_MOST && i < l->d->entity_count; i++) {
-		const struct entity *e = &l->entities[i];
-
-		for (size_t k = 0; k < e->attribute_count; k++) {
-			const struct attribute *a = &e->attributes[k];
-
-			if (!a->kept_by.n || !slice_equal(a->copy_entity, of->name) ||
-			    !slice_equal(a->copy_attribute, name))
+	EACH (struct entity, e, l->entities, depth < COPIES_OF_COPIES_MOST ? l->d->entity_count : 0)
+		EACH (struct attribute, a, e->attributes, e->attribute_count) {
+			if (!a->kept_by.n || a->copy_of != of || !slice_equal(a->copy_attribute, name))
 				continue;
 			add_keys(l, &(struct copy){ source, e, a->name });
 			add_copies(l, source, e, a->name, depth + 1);
 		}
-	}
 }
 
 void load_keyed(struct load *l)
 {
-	for (size_t i = 0; i < l->d->entity_count; i++)
-		for (size_t k = 0; k < l->entities[i].attribute_count; k++) {
-			const struct attribute *a = &l->entities[i].attributes[k];
-
-			add_copies(l, OURS(struct attribute, a), &l->entities[i], a->name, 0);
-		}
+	EACH (struct entity, e, l->entities, l->d->entity_count)
+		EACH (struct attribute, a, e->attributes, e->attribute_count)
+			add_copies(l, OURS(struct attribute, a), e, a->name, 0);
 }

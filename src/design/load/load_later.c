@@ -16,8 +16,12 @@ void load_later(struct load *l, struct load_later what)
 void load_resolve(struct load *l)
 {
 	for (const struct load_later *w = l->later; w; w = w->next) {
+		const void *found;
+
 		l->subject = w->subject;
-		w->resolve(l, w);
+		found = w->resolve(l, w);
+		if (w->into)
+			memcpy(w->into, &found, sizeof(found));
 	}
 	l->subject = SLICE("");
 }
@@ -30,7 +34,7 @@ static void check_in_scope(struct load *l, const struct load_scope *scope, const
 
 	if (load_scope_has(l, scope, w->name))
 		return;
-	load_each_name(l, scope, load_names_add, &names);
+	load_names_of(l, scope, &names);
 	load_unknown(l, w->place, rule, what, w->name, &names);
 }
 
@@ -42,15 +46,15 @@ const struct entity *load_check_entity(struct load *l, struct slice name, struct
 
 	if (e)
 		return e;
-	for (size_t i = 0; i < l->d->entity_count; i++)
-		load_names_add(&names, l->d->entities[i].name);
+	EACH (struct entity, x, l->d->entities, l->d->entity_count)
+		load_names_add(&names, x->name);
 	load_unknown(l, p, "unknown-entity", "entity", name, &names);
 	return NULL;
 }
 
-static void resolve_entity(struct load *l, const struct load_later *w)
+static const void *resolve_entity(struct load *l, const struct load_later *w)
 {
-	(void)load_check_entity(l, w->name, w->place);
+	return load_check_entity(l, w->name, w->place);
 }
 
 void load_check_attribute(struct load *l, const struct entity *e, struct slice name, struct place p)
@@ -61,64 +65,68 @@ void load_check_attribute(struct load *l, const struct entity *e, struct slice n
 }
 
 /* An unknown entity has been reported where it is named. */
-static void resolve_attribute(struct load *l, const struct load_later *w)
+static const void *resolve_attribute(struct load *l, const struct load_later *w)
 {
 	const struct entity *e = design_entity(l->d, w->of);
 
 	if (e)
 		load_check_attribute(l, e, w->name, w->place);
+	return NULL;
 }
 
-static void resolve_row_attribute(struct load *l, const struct load_later *w)
+static const void *resolve_row_attribute(struct load *l, const struct load_later *w)
 {
 	check_in_scope(l, &(struct load_scope){ .rows = true, .over = w->of }, "unknown-attribute", "attribute", w);
+	return NULL;
 }
 
 /* An attribute that only other programs write may be projected too, but one that looks like a slip is reported. */
-static void resolve_projected(struct load *l, const struct load_later *w)
+static const void *resolve_projected(struct load *l, const struct load_later *w)
 {
 	struct load_scope any = { .rows = true };
 	struct load_names names = { .a = l->a };
 
-	load_each_name(l, &any, load_names_add, &names);
+	load_names_of(l, &any, &names);
 	if (!load_scope_has(l, &any, w->name) && suggest_slice(w->name, names.list, names.n).n)
 		load_unknown(l, w->place, "unknown-attribute", "attribute", w->name, &names);
+	return NULL;
 }
 
 /* Which of several entities the rows are is not always known here: one of them must have the action. */
-static void resolve_row_action(struct load *l, const struct load_later *w)
+static const void *resolve_row_action(struct load *l, const struct load_later *w)
 {
 	const struct access *a = design_access(l->d, w->of);
 	struct load_names names = { .a = l->a };
 
-	for (size_t i = 0; i < l->d->entity_count; i++) {
-		const struct entity *e = &l->d->entities[i];
-
+	EACH (struct entity, e, l->d->entities, l->d->entity_count) {
 		if (a && a->entity.n && !slice_equal(a->entity, e->name))
 			continue;
 		if (entity_action(e, w->name))
-			return;
-		for (size_t k = 0; k < e->action_count; k++)
-			load_names_add(&names, e->actions[k].name);
+			return NULL;
+		EACH (struct action, x, e->actions, e->action_count)
+			load_names_add(&names, x->name);
 	}
 	load_unknown(l, w->place, "unknown-action", "action", w->name, &names);
+	return NULL;
 }
 
 /* ---- indexes and keys ---- */
-static void resolve_index(struct load *l, const struct load_later *w)
+static const void *resolve_index(struct load *l, const struct load_later *w)
 {
+	const struct design_index *found = design_index(l->d, w->name);
 	struct load_names names = { .a = l->a };
 
-	if (design_index(l->d, w->name))
-		return;
+	if (found)
+		return found;
 	load_names_add(&names, SLICE("table"));
-	for (size_t i = 0; i < l->d->index_count; i++)
-		load_names_add(&names, l->d->indexes[i].name);
+	EACH (struct design_index, x, l->d->indexes, l->d->index_count)
+		load_names_add(&names, x->name);
 	load_unknown(l, w->place, "unknown-index", "index", w->name, &names);
+	return NULL;
 }
 
 /* design_check() reports a known attribute that is no key of the index: the query would be a scan. */
-static void resolve_where(struct load *l, const struct load_later *w)
+static const void *resolve_where(struct load *l, const struct load_later *w)
 {
 	const struct access *a = design_access(l->d, w->of);
 	const struct design_index *i = a && a->index.n ? design_index(l->d, a->index) : NULL;
@@ -127,43 +135,40 @@ static void resolve_where(struct load *l, const struct load_later *w)
 
 	if (!a || (a->index.n && !i) || is_key_attribute(k, w->name) ||
 	    load_scope_has(l, &(struct load_scope){ .rows = true }, w->name))
-		return;
+		return NULL;
 	for (size_t n = 0; n < key_attr_count(k); n++)
 		load_names_add(&names, key_attr_at(k, n)->name);
 	load_unknown(l, w->place, "unknown-attribute", "key attribute", w->name, &names);
+	return NULL;
 }
 
 /* ---- access patterns ---- */
-static const struct access *check_access(struct load *l, const struct load_later *w)
+static const void *resolve_access(struct load *l, const struct load_later *w)
 {
-	const struct access *a = design_access(l->d, w->name);
+	const struct access *found = design_access(l->d, w->name);
 	struct load_names names = { .a = l->a };
 
-	if (a)
-		return a;
-	for (size_t i = 0; i < l->d->access_count; i++)
-		load_names_add(&names, l->d->accesses[i].name);
+	if (found)
+		return found;
+	EACH (struct access, a, l->d->accesses, l->d->access_count)
+		load_names_add(&names, a->name);
 	load_unknown(l, w->place, "unknown-pattern", "access pattern", w->name, &names);
 	return NULL;
 }
 
-static void resolve_access(struct load *l, const struct load_later *w)
-{
-	(void)check_access(l, w);
-}
-
-static void resolve_parameter(struct load *l, const struct load_later *w)
+static const void *resolve_parameter(struct load *l, const struct load_later *w)
 {
 	const struct access *a = design_access(l->d, w->of);
 
 	if (a)
 		check_in_scope(l, &(struct load_scope){ .access = a }, "unknown-parameter",
 			       arena_printf(l->a, "parameter of '%.*s' called", SLICE_ARG(a->name)).p, w);
+	return NULL;
 }
 
-static void resolve_access_by(struct load *l, const struct load_later *w)
+static const void *resolve_access_by(struct load *l, const struct load_later *w)
 {
-	const struct access *a = check_access(l, w);
+	const struct access *a = resolve_access(l, w);
 	const struct entity *e = design_entity(l->d, w->of);
 
 	for (size_t i = 0; a && e && i < a->param_count; i++)
@@ -172,6 +177,7 @@ static void resolve_access_by(struct load *l, const struct load_later *w)
 				   "'%.*s' has the parameter '%.*s', which is no attribute of %.*s", SLICE_ARG(a->name),
 				   SLICE_ARG(a->params[i]), SLICE_ARG(e->name))
 				->repair = SLICE("name the parameter like the attribute whose value it gets");
+	return a;
 }
 
 /* ---- traffic ---- */
@@ -183,18 +189,18 @@ static bool is_verb(const struct entity *e, struct slice word)
 	return entity_action(e, word) != NULL;
 }
 
-static void resolve_traffic(struct load *l, const struct load_later *w)
+static const void *resolve_traffic(struct load *l, const struct load_later *w)
 {
 	struct slice verb;
 	const struct entity *e = design_call(l->d, w->name, &verb);
 
-	if (!e || !is_verb(e, verb))
-		(void)check_access(l, w);
+	return e && is_verb(e, verb) ? NULL : resolve_access(l, w);
 }
 
-void load_later_name(struct load *l, enum load_name kind, struct slice name, struct place p, struct slice of)
+void load_later_found(struct load *l, enum load_name kind, struct slice name, struct place p, struct slice of,
+		      void *into)
 {
-	static void (*const resolvers[NAMES_OF])(struct load *, const struct load_later *) = {
+	static const void *(*const resolvers[NAMES_OF])(struct load *, const struct load_later *) = {
 		[NAME_ENTITY] = resolve_entity,
 		[NAME_ATTRIBUTE] = resolve_attribute,
 		[NAME_ACCESS] = resolve_access,
@@ -209,5 +215,11 @@ void load_later_name(struct load *l, enum load_name kind, struct slice name, str
 		[NAME_TRAFFIC] = resolve_traffic,
 	};
 
-	load_later(l, (struct load_later){ .resolve = resolvers[kind], .name = name, .of = of, .place = p });
+	load_later(l,
+		   (struct load_later){ .resolve = resolvers[kind], .name = name, .of = of, .place = p, .into = into });
+}
+
+void load_later_name(struct load *l, enum load_name kind, struct slice name, struct place p, struct slice of)
+{
+	load_later_found(l, kind, name, p, of, NULL);
 }

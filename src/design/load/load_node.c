@@ -8,7 +8,7 @@
 #include "design/load/load.h"
 
 #define SHOWN_MOST 60 /* bytes of an offending text in a message */
-#define KNOWN_MOST 12 /* words listed when none is near */
+#define KNOWN_MOST 20 /* words listed when none is near */
 
 struct finding *load_error(struct load *l, struct place p, const char *rule, const char *fmt, ...)
 {
@@ -29,15 +29,24 @@ void load_subject(struct load *l, const char *kind, struct slice name)
 	l->subject = arena_printf(l->a, "%s%s%.*s", kind, name.n ? " " : "", SLICE_ARG(name));
 }
 
-bool load_names_add(void *ctx, struct slice name)
+void load_names_add(struct load_names *names, struct slice name)
 {
-	struct load_names *names = ctx;
 	struct slice *list = OURS(struct slice, names->list);
 
 	GROW_IN(names->a, list, names->n, names->room, 32);
 	list[names->n++] = name;
 	names->list = list;
+}
+
+static bool add_meaning(void *names, const struct load_meaning *x)
+{
+	load_names_add(names, x->name);
 	return false;
+}
+
+void load_names_of(struct load *l, const struct load_scope *scope, struct load_names *names)
+{
+	load_each_name(l, scope, add_meaning, names);
 }
 
 static void suggest(struct load *l, struct finding *f, struct slice name, const struct load_names *known)
@@ -85,15 +94,26 @@ size_t load_choice(struct load *l, struct slice text, struct place p, const char
 	return names->n;
 }
 
+/* Whether a comment follows in the rest of the line. */
+static bool begins_comment(struct slice text, size_t at)
+{
+	while (at < text.n && (text.p[at] == ':' || text.p[at] == ' '))
+		at++;
+	return at < text.n && text.p[at] == '#' && at + 1 < text.n && text.p[at + 1] != ' ';
+}
+
 void load_expected(struct load *l, const struct yaml *y, const char *expected)
 {
-	static const char *const kinds[] = { "nothing", "a text", "a map", "a list" };
+	static const char *const kinds[] = { [YAML_MAP] = "a map", [YAML_LIST] = "a list" };
 
 	if (y->kind == YAML_SCALAR)
 		load_error(l, y->place, "wrong-value", "expected %s, not '%.*s'", expected, shown(y->text), y->text.p);
+	else if (y->kind != YAML_NULL)
+		load_error(l, y->place, "wrong-value", "expected %s, not %s", expected, kinds[y->kind]);
 	else
-		load_error(l, y->place, y->kind == YAML_NULL ? "missing-value" : "wrong-value", "expected %s, not %s",
-			   expected, kinds[y->kind]);
+		load_error(l, y->place, "missing-value", "expected %s, not nothing", expected)->repair =
+			begins_comment(l->source->text, y->at) ? SLICE("' #' begins a comment: put the value in quotes")
+							       : SLICE("");
 }
 
 /* ---- maps ---- */
@@ -114,6 +134,24 @@ const struct yaml *load_list(struct load *l, const struct yaml *y, const char *e
 	if (y->kind != YAML_SCALAR)
 		load_expected(l, y, expected);
 	return y;
+}
+
+bool load_has_word(const struct yaml *map, const char *word)
+{
+	for (size_t i = 0; map->kind == YAML_MAP && i < map->count; i++)
+		if (slice_is(map->entries[i].key.text, word))
+			return true;
+	return false;
+}
+
+size_t load_one_of(struct load *l, const struct yaml *map, const char *const *words, const char *sentence)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; map->kind == YAML_MAP && i < map->count; i++)
+		if (load_is_one_of(map->entries[i].key.text, words) && ++n == 2)
+			load_error(l, map->entries[i].key.place, "wrong-clause", "%s", sentence);
+	return n;
 }
 
 /* ---- scalars ---- */
@@ -145,7 +183,41 @@ size_t load_texts(struct load *l, const struct yaml *y, const char *expected, co
 
 const struct term *load_term(struct load *l, const struct yaml *y, const struct load_scope *scope)
 {
-	return load_is_scalar(l, y, "a term") ? load_span_term(l, load_whole(y), scope) : NULL;
+	return load_is_scalar(l, y, "a term, as in user_id = caller") ? load_span_term(l, load_whole(y), scope) : NULL;
+}
+
+bool load_is_one_of(struct slice s, const char *const *words)
+{
+	while (*words && !slice_is(s, *words))
+		words++;
+	return *words;
+}
+
+int64_t load_seconds(struct slice unit)
+{
+	static const struct {
+		const char *names[5];
+		int64_t seconds;
+	} units[] = {
+		{ { "s", "second", "seconds", "sec" }, 1 },
+		{ { "min", "minute", "minutes", "m" }, 60 },
+		{ { "h", "hour", "hours" }, 3600 },
+		{ { "day", "days", "d" }, 86400 },
+		{ { "week", "weeks" }, 604800 },
+	};
+
+	for (size_t i = 0; i < LENGTH(units); i++)
+		if (load_is_one_of(unit, units[i].names))
+			return units[i].seconds;
+	return 0;
+}
+
+bool load_unquote(struct slice *s)
+{
+	if (s->n < 2 || s->p[0] != '\'' || s->p[s->n - 1] != '\'')
+		return false;
+	*s = slice_make(s->p + 1, s->n - 2);
+	return true;
 }
 
 static bool read_bool(struct load *l, const struct yaml *y)
@@ -174,15 +246,6 @@ static int64_t read_integer(struct load *l, const struct yaml *y, int64_t most, 
 /* 30 s, 5 minutes */
 static int64_t read_duration(struct load *l, const struct yaml *y)
 {
-	static const struct {
-		const char *names[5];
-		int64_t seconds;
-	} units[] = {
-		{ { "s", "second", "seconds", "sec" }, 1 },
-		{ { "min", "minute", "minutes", "m" }, 60 },
-		{ { "h", "hour", "hours" }, 3600 },
-		{ { "day", "days", "d" }, 86400 },
-	};
 	const char *expected = "a time, as in 30 s, 5 min, 1 h or 1 day";
 	struct load_span s, number;
 	int64_t n;
@@ -191,11 +254,8 @@ static int64_t read_duration(struct load *l, const struct yaml *y)
 		return 0;
 	s = load_whole(y);
 	span_split(&s, ' ', &number);
-	if (span_integer(number, &n) && n > 0 && n <= 1000000)
-		for (size_t i = 0; i < LENGTH(units); i++)
-			for (size_t k = 0; units[i].names[k]; k++)
-				if (slice_is(span_text(s), units[i].names[k]))
-					return n * units[i].seconds;
+	if (span_integer(number, &n) && n > 0 && n <= 1000000 && load_seconds(span_text(s)))
+		return n * load_seconds(span_text(s));
 	load_expected(l, y, expected);
 	return 0;
 }
@@ -212,7 +272,7 @@ static struct accepted read_accept(struct load *l, const struct yaml *y)
 	return (struct accepted){ list, count };
 }
 
-/* ---- maps by their words ---- */
+/* ---- names ---- */
 /* What names are names of: the entity or access pattern being read. */
 static struct slice owner_of_names(const struct load *l, enum load_name names)
 {
@@ -221,48 +281,68 @@ static struct slice owner_of_names(const struct load *l, enum load_name names)
 	return names == NAME_ROW_ATTRIBUTE || names == NAME_ROW_ACTION ? l->access->name : SLICE("");
 }
 
+struct slice load_name(struct load *l, const struct yaml *y, const char *expected, enum load_name names)
+{
+	struct slice name = load_text(l, y, expected);
+
+	if (name.n)
+		load_later_name(l, names, name, y->place, owner_of_names(l, names));
+	return name;
+}
+
+/* ---- maps by their words ---- */
 /* One text, or each text of a list, is such a name. */
-static void note_names(struct load *l, const struct load_word *w, const struct yaml *y)
+static void note_names(struct load *l, const struct load_word *w, void *into, const struct yaml *y)
 {
 	const struct yaml *items = y->kind == YAML_LIST ? y->items : y;
-	size_t count = y->kind == YAML_LIST ? y->count : 1;
+	size_t count = y->kind == YAML_LIST ? y->count : 1, n = 0;
+	const void **found = w->found_at ? (const void **)(void *)((char *)into + w->found_at) : NULL, **list;
 
+	if (found && w->type == WORD_TEXTS) {
+		list = arena_array(l->a, const void *, count);
+		memcpy(found, &list, sizeof(list));
+		found = list;
+	}
 	for (size_t i = 0; i < count; i++)
 		if (items[i].kind == YAML_SCALAR && (w->type == WORD_TEXTS || items[i].text.n))
-			load_later_name(l, w->names, items[i].text, items[i].place, owner_of_names(l, w->names));
+			load_later_found(l, w->names, items[i].text, items[i].place, owner_of_names(l, w->names),
+					 found ? &found[n++] : NULL);
 }
 
 static void read_word(struct load *l, const struct load_word *w, void *into, const struct yaml *y)
 {
 	void *at = (char *)into + w->at;
+	size_t *count = (size_t *)(void *)((char *)into + w->count_at);
 
 	switch (w->type) {
 	case WORD_OWN: w->read(l, into, y); break;
 	case WORD_TEXT: *(struct slice *)at = load_text(l, y, w->expected); break;
-	case WORD_TEXTS: *(size_t *)((char *)into + w->count_at) = load_texts(l, y, w->expected, at); break;
+	case WORD_TEXTS: *count = load_texts(l, y, w->expected, at); break;
 	case WORD_BOOL: *(bool *)at = read_bool(l, y); break;
 	case WORD_INTEGER: *(int64_t *)at = read_integer(l, y, w->most, w->expected); break;
 	case WORD_DURATION: *(int64_t *)at = read_duration(l, y); break;
-	case WORD_TERM:
-		*(const struct term **)at =
-			load_term(l, y, l->access ? load_access_scope(l, l->access, true) : load_scope_of(l, l->entity));
+	case WORD_TERM: *(const struct term **)at = load_term(l, y, l->scope); break;
+	case WORD_RULES: *count = load_rules(l, y, w->expected, l->scope, at); break;
+	case WORD_REQUIREMENTS: *count = load_requirements(l, y, l->scope, at); break;
+	case WORD_ASSIGNMENTS:
+		*count = load_assignments(l, y, l->scope, l->entity ? l->entity->name : SLICE(""), at);
 		break;
+	case WORD_KEY: load_key(l, at, y); break;
 	case WORD_ACCEPT: *(struct accepted *)at = read_accept(l, y); break;
 	}
 	if (w->names)
-		note_names(l, w, y);
+		note_names(l, w, into, y);
 }
 
 static void unknown_word(struct load *l, const struct yaml *key, const char *what, const struct load_word *words)
 {
+	struct finding *f = load_error(l, key->place, "unknown-word", "there is no word '%.*s' in %s", shown(key->text),
+				       key->text.p, what);
 	struct load_names known = { .a = l->a };
 
 	for (; words->name; words++)
 		load_names_add(&known, slice_str(words->name));
-	suggest(l,
-		load_error(l, key->place, "unknown-word", "there is no word '%.*s' in %s", shown(key->text),
-			   key->text.p, what),
-		key->text, &known);
+	suggest(l, f, key->text, &known);
 }
 
 static bool is_word(const struct load_word *words, struct slice name)

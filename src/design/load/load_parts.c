@@ -108,7 +108,8 @@ static struct tail read_tail(struct load *l, struct load_span s, const struct lo
 	return tail;
 }
 
-bool load_count(struct load *l, const struct yaml *y, const struct load_scope *scope, struct count_rule *out)
+bool load_count(struct load *l, const struct yaml *y, const struct load_scope *scope, struct reference *target,
+		struct count_rule *out)
 {
 	struct load_span s, attribute;
 	struct tail tail;
@@ -116,7 +117,7 @@ bool load_count(struct load *l, const struct yaml *y, const struct load_scope *s
 	if (!load_is_scalar(l, y, "a count, as in User(author_id).posts_count"))
 		return false;
 	s = load_whole(y);
-	if (!load_reference(l, &s, scope, &out->target))
+	if (!load_reference(l, &s, scope, target))
 		return false;
 	if (!span_take(&s, ".")) {
 		load_error(l, y->place, "wrong-value", "expected the counter, as in User(author_id).posts_count");
@@ -124,8 +125,8 @@ bool load_count(struct load *l, const struct yaml *y, const struct load_scope *s
 	}
 	span_split(&s, ' ', &attribute);
 	out->attribute = span_text(attribute);
-	load_later_name(l, NAME_ATTRIBUTE, out->attribute, span_place(l, attribute), out->target.entity);
-	tail = read_tail(l, s, scope, out->target.entity, true);
+	load_later_name(l, NAME_ATTRIBUTE, out->attribute, span_place(l, attribute), target->entity);
+	tail = read_tail(l, s, scope, target->entity, true);
 	out->by = tail.by;
 	out->when = tail.when;
 	out->if_ = tail.if_;
@@ -325,29 +326,27 @@ size_t load_assignments(struct load *l, const struct yaml *y, const struct load_
 	return n;
 }
 
-bool load_pattern_call(struct load *l, struct load_span s, const struct load_scope *scope, struct load_call *out)
+bool load_pattern_call(struct load *l, struct load_span s, const struct load_scope *scope, struct load_call *out,
+		       const struct access **into)
 {
 	struct load_span whole = s, name, args, one, parameter;
 	struct assignment *list;
 	size_t n = 0;
 
 	if (!span_call(&s, &name, &args) || s.n) {
-		if (s.n || memchr(span_text(whole).p, '(', whole.n)) {
-			load_error(l, span_place(l, whole), "wrong-value",
-				   "expected a pattern and its parameters: followers(user_id = author_id)");
-			return false;
-		}
-		name = whole;
-		args = span_cut(whole, whole.n, 0);
+		load_error(l, span_place(l, whole), "wrong-value",
+			   "expected a pattern and its parameters: followers(user_id = author_id)");
+		return false;
 	}
 	out->pattern = span_text(name);
-	load_later_name(l, NAME_ACCESS, out->pattern, span_place(l, name), SLICE(""));
+	load_later_found(l, NAME_ACCESS, out->pattern, span_place(l, name), SLICE(""), into);
 	list = arena_array(l->a, struct assignment, span_parts(args, ','));
 	while (args.n) {
 		span_split(&args, ',', &one);
 		if (!span_split(&one, '=', &parameter) || !span_is_name(parameter)) {
 			load_error(l, span_place(l, parameter), "wrong-value", "expected parameter = term, not '%.*s'",
-				   SLICE_ARG(span_text(parameter)));
+				   SLICE_ARG(span_text(parameter)))
+				->repair = SLICE("as in followers(user_id = author_id)");
 			continue;
 		}
 		list[n] = (struct assignment){ .attribute = span_text(parameter), .place = span_place(l, parameter) };
@@ -391,9 +390,7 @@ struct load_path load_path(struct load *l, const struct yaml *y, const struct lo
 		return path;
 	names = arena_array(l->a, struct slice, path.template->part_count);
 	path.params = names;
-	for (size_t i = 0; i < path.template->part_count; i++) {
-		const struct template_part *part = &path.template->parts[i];
-
+	EACH (struct template_part, part, path.template->parts, path.template->part_count) {
 		if (!part->names)
 			continue;
 		if (part->name_count != 1 || part->format != FORMAT_PLAIN)

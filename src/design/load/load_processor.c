@@ -30,27 +30,29 @@ static void read_on(struct load *l, void *into, const struct yaml *y)
 		return;
 	}
 	p->entity = span_text(name);
-	load_later_name(l, NAME_ENTITY, p->entity, span_place(l, name), SLICE(""));
+	load_later_found(l, NAME_ENTITY, p->entity, span_place(l, name), SLICE(""), &p->of);
 	while (more) {
 		more = span_split(&s, ',', &one);
 		p->events |= 1 << load_choice(l, span_text(one), span_place(l, one), "event", &NAMES(names));
 	}
+	l->scope = scope_of(l, p);
 }
 
 static void read_each(struct load *l, void *into, const struct yaml *y)
 {
 	struct processor *p = into;
-	struct load_scope *scope = scope_of(l, p);
+	const struct load_scope *scope = l->scope; /* without the variable */
 	struct load_call call;
 	struct load_span s;
 
 	if (!load_loop(l, y, "a loop over a pattern, as in follower in followers(user_id = author_id)",
 		       &p->each_variable, &s) ||
-	    !load_pattern_call(l, s, scope, &call))
+	    !load_pattern_call(l, s, scope, &call, &p->rows_access))
 		return;
 	p->each_pattern = call.pattern;
 	p->each_with = call.with;
 	p->each_with_count = call.with_count;
+	l->scope = scope_of(l, p);
 }
 
 /* ---- effects ---- */
@@ -61,13 +63,13 @@ static void read_put(struct load *l, void *into, const struct yaml *y)
 	p->effect = EFFECT_PUT;
 	p->target = load_text(l, y, "the name of an entity");
 	if (p->target.n)
-		load_later_name(l, NAME_ENTITY, p->target, y->place, SLICE(""));
+		load_later_found(l, NAME_ENTITY, p->target, y->place, SLICE(""), &p->target_entity);
 }
 
 static void read_target(struct load *l, struct processor *p, const struct yaml *y, enum effect_kind effect)
 {
 	p->effect = effect;
-	if (load_item(l, y, "an item, as in FeedEntry(user_id, post_id)", scope_of(l, p), &p->target_ref))
+	if (load_item(l, y, "an item, as in FeedEntry(user_id, post_id)", l->scope, &p->target_ref))
 		p->target = p->target_ref.entity;
 }
 
@@ -84,17 +86,16 @@ static void read_delete(struct load *l, void *into, const struct yaml *y)
 static void read_count(struct load *l, void *into, const struct yaml *y)
 {
 	struct processor *p = into;
-	struct count_rule *c = arena_new(l->a, struct count_rule); /* the second pass looks at its target */
+	struct count_rule c = { 0 };
 
 	p->effect = EFFECT_COUNT;
-	if (!load_count(l, y, scope_of(l, p), c))
+	if (!load_count(l, y, l->scope, &p->target_ref, &c))
 		return;
-	p->target_ref = c->target;
-	p->target = c->target.entity;
-	p->target_attribute = c->attribute;
-	p->by = c->by;
-	if (c->when || c->if_)
-		load_error(l, c->when ? c->when->place : c->if_->place, "wrong-clause",
+	p->target = p->target_ref.entity;
+	p->target_attribute = c.attribute;
+	p->by = c.by;
+	if (c.when || c.if_)
+		load_error(l, c.when ? c.when->place : c.if_->place, "wrong-clause",
 			   "conditions belong in the processor's 'when'");
 }
 
@@ -127,16 +128,11 @@ static const struct load_word send_words[] = {
 /* Either `to` or `opensearch`, and a secret only where something is signed. */
 static void check_send(struct load *l, const struct yaml *y)
 {
-	bool to = false, opensearch = false, secret = false;
+	bool to = load_has_word(y, "to"), opensearch = load_has_word(y, "opensearch");
 
-	for (size_t i = 0; i < y->count; i++) {
-		to |= slice_is(y->entries[i].key.text, "to");
-		opensearch |= slice_is(y->entries[i].key.text, "opensearch");
-		secret |= slice_is(y->entries[i].key.text, "secret");
-	}
 	if (to == opensearch)
 		load_error(l, y->place, to ? "wrong-clause" : "missing-word", "'send' has either 'to' or 'opensearch'");
-	else if (opensearch && secret)
+	else if (opensearch && load_has_word(y, "secret"))
 		load_error(l, y->place, "wrong-clause",
 			   "'secret' is for webhooks: what goes to OpenSearch is not signed");
 }
@@ -160,7 +156,7 @@ static void read_remove_all(struct load *l, void *into, const struct yaml *y)
 
 	p->effect = EFFECT_REMOVE_ALL;
 	if (!load_is_scalar(l, y, "a pattern and its parameters: comments of post(post_id = post_id)") ||
-	    !load_pattern_call(l, load_whole(y), scope_of(l, p), &call))
+	    !load_pattern_call(l, load_whole(y), l->scope, &call, &p->target_access))
 		return;
 	p->target = call.pattern;
 	p->with = call.with;
@@ -168,20 +164,6 @@ static void read_remove_all(struct load *l, void *into, const struct yaml *y)
 }
 
 /* ---- conditions and values ---- */
-static void read_when(struct load *l, void *into, const struct yaml *y)
-{
-	struct processor *p = into;
-
-	p->when = load_term(l, y, scope_of(l, p));
-}
-
-static void read_let(struct load *l, void *into, const struct yaml *y)
-{
-	struct processor *p = into;
-
-	p->let_count = load_assignments(l, y, scope_of(l, p), SLICE(""), &p->let);
-}
-
 static void read_with(struct load *l, void *into, const struct yaml *y)
 {
 	struct processor *p = into;
@@ -189,15 +171,15 @@ static void read_with(struct load *l, void *into, const struct yaml *y)
 	if (p->effect == EFFECT_REMOVE_ALL)
 		load_error(l, y->place, "wrong-clause", "parameters belong to the pattern: comments(id = post_id)");
 	else
-		p->with_count = load_assignments(l, y, scope_of(l, p), p->target, &p->with);
+		p->with_count = load_assignments(l, y, l->scope, p->target, &p->with);
 }
 
 /* Later ones use what earlier ones name. */
 static const struct load_word words[] = {
 	{ "on", .read = read_on },
-	{ "let", .read = read_let },
+	{ "let", WORD_ASSIGNMENTS, LIST_AT(processor, let, let_count) },
 	{ "each", .read = read_each },
-	{ "when", .read = read_when },
+	{ "when", WORD_TERM, AT(processor, when) },
 	{ "put", .read = read_put },
 	{ "update", .read = read_update },
 	{ "delete", .read = read_delete },
@@ -209,28 +191,16 @@ static const struct load_word words[] = {
 	{ 0 },
 };
 
-static bool is_effect(struct slice name)
-{
-	static const char *const effects[] = { "put", "update", "delete", "count", "send", "remove all" };
-
-	for (size_t i = 0; i < LENGTH(effects); i++)
-		if (slice_is(name, effects[i]))
-			return true;
-	return false;
-}
-
 static void check_effects(struct load *l, const struct processor *p, const struct yaml *y)
 {
-	size_t effects = 0;
+	static const char *const effects[] = { "put", "update", "delete", "count", "send", "remove all", NULL };
+	size_t n = load_one_of(l, y, effects,
+			       "a processor has one of 'put', 'update', 'delete', 'count', 'send' and 'remove all'");
 
-	for (size_t i = 0; i < y->count; i++)
-		if (is_effect(y->entries[i].key.text) && ++effects == 2)
-			load_error(l, y->entries[i].key.place, "wrong-clause",
-				   "a processor has one of 'put', 'update', 'delete', 'count', 'send' and 'remove all'");
-	if (p->effect == EFFECT_SEND && effects && (p->each_variable.n || p->with_count))
+	if (p->effect == EFFECT_SEND && n && (p->each_variable.n || p->with_count))
 		load_error(l, p->place, "wrong-clause",
 			   "what is sent is the change: 'each' and 'with' do not go with 'send'");
-	if (!effects)
+	if (!n)
 		load_error(l, p->place, "missing-word",
 			   "a processor does something: 'put', 'update', 'delete', 'count', 'send' or 'remove all'");
 	if (!p->events)
@@ -247,6 +217,7 @@ void load_processors(struct load *l, void *into, const struct yaml *y)
 	for (size_t i = 0; i < count; i++) {
 		list[i].name = entries[i].key.text;
 		list[i].place = entries[i].key.place;
+		l->scope = scope_of(l, &list[i]);
 		load_subject(l, "processor", list[i].name);
 		if (load_words(l, &entries[i].value, "a processor", words, &list[i], NULL))
 			check_effects(l, &list[i], &entries[i].value);

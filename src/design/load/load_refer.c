@@ -7,8 +7,7 @@
  * follow from elsewhere keep their form. */
 static struct attribute *given_text(const struct entity *e, const struct term *arg)
 {
-	const struct attribute *a =
-		arg->kind == TERM_PATH && arg->name_count == 1 ? entity_attribute(e, arg->names[0]) : NULL;
+	const struct attribute *a = term_name(arg) ? entity_attribute(e, *term_name(arg)) : NULL;
 
 	if (!a || a->lower || a->the_caller || a->derived || a->copy_entity.n ||
 	    (a->type != ATTR_STRING && a->type != ATTR_TEXT))
@@ -16,7 +15,7 @@ static struct attribute *given_text(const struct entity *e, const struct term *a
 	return OURS(struct attribute, a);
 }
 
-static void while_holds(struct load *l, struct attribute *a, const struct term *when)
+static void lower_while(struct load *l, struct attribute *a, const struct term *when)
 {
 	const struct term **list;
 
@@ -34,7 +33,7 @@ static void while_holds(struct load *l, struct attribute *a, const struct term *
 /* Returns whether something changed, as the functions below. */
 static bool refer(struct load *l, const struct entity *e, const struct reference *r, const struct term *when)
 {
-	const struct entity *to = design_entity(l->d, r->entity);
+	const struct entity *to = r->to;
 	bool changed = false;
 
 	for (size_t i = 0; to && i < r->arg_count && i < to->param_count; i++) {
@@ -44,7 +43,7 @@ static bool refer(struct load *l, const struct entity *e, const struct reference
 		if (!a || !identity || !identity->lower || identity == a)
 			continue;
 		if (when) {
-			while_holds(l, a, when);
+			lower_while(l, a, when);
 		} else {
 			a->lower = true;
 			changed = true;
@@ -57,8 +56,8 @@ static bool refer_required(struct load *l, const struct entity *e, const struct 
 {
 	bool changed = false;
 
-	for (size_t i = 0; i < count; i++)
-		changed |= refer(l, e, &list[i].target, list[i].when);
+	EACH (struct requirement, r, list, count)
+		changed |= refer(l, e, &r->target, r->when);
 	return changed;
 }
 
@@ -66,17 +65,16 @@ static bool refer_entity(struct load *l, const struct entity *e)
 {
 	bool changed = refer_required(l, e, e->requires, e->require_count);
 
-	for (size_t i = 0; i < e->count_count; i++)
-		changed |= refer(l, e, &e->counts[i].target, e->counts[i].when);
-	for (size_t i = 0; i < e->action_count; i++)
-		changed |= refer_required(l, e, e->actions[i].requires, e->actions[i].require_count);
-	for (size_t i = 0; i < e->attribute_count; i++) {
-		struct reference copied = attribute_source(&e->attributes[i]);
+	EACH (struct count_rule, c, e->counts, e->count_count)
+		changed |= refer(l, e, &c->target, c->when);
+	EACH (struct action, x, e->actions, e->action_count)
+		changed |= refer_required(l, e, x->requires, x->require_count);
+	EACH (struct attribute, a, e->attributes, e->attribute_count) {
+		struct reference copied = attribute_source(a);
 
-		if (e->attributes[i].next)
-			changed |= refer(l, e, e->attributes[i].next, NULL);
-		if (copied.entity.n)
-			changed |= refer(l, e, &copied, NULL);
+		if (a->next)
+			changed |= refer(l, e, a->next, NULL);
+		changed |= refer(l, e, &copied, NULL);
 	}
 	return changed;
 }
@@ -88,7 +86,7 @@ void load_refer(struct load *l)
 
 	while (changed) {
 		changed = false;
-		for (size_t i = 0; i < l->d->entity_count; i++)
-			changed |= refer_entity(l, &l->entities[i]);
+		EACH (struct entity, e, l->entities, l->d->entity_count)
+			changed |= refer_entity(l, e);
 	}
 }

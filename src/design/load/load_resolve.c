@@ -4,27 +4,28 @@
 #include "design/load/load.h"
 
 /* ---- other items ---- */
-static void check_items(struct load *l, struct slice entity, size_t count, struct place p)
+static const struct entity *check_items(struct load *l, struct slice entity, size_t count, struct place p)
 {
 	const struct entity *e = load_check_entity(l, entity, p);
 
 	if (!e || !e->path_template || e->param_count == count)
-		return;
+		return e;
 	load_error(l, p, "wrong-count", "%.*s is addressed by %zu value%s, not by %zu", SLICE_ARG(e->name),
 		   e->param_count, e->param_count == 1 ? "" : "s", count)
 		->repair = arena_printf(l->a, "its path is %.*s", SLICE_ARG(e->path));
+	return e;
 }
 
-static void resolve_reference(struct load *l, const struct load_later *w)
+static const void *resolve_reference(struct load *l, const struct load_later *w)
 {
 	const struct reference *r = w->thing;
 
-	check_items(l, r->entity, r->arg_count, r->place);
+	return check_items(l, r->entity, r->arg_count, r->place);
 }
 
-void load_later_reference(struct load *l, const struct reference *r)
+void load_later_reference(struct load *l, struct reference *r)
 {
-	load_later(l, (struct load_later){ .resolve = resolve_reference, .thing = r });
+	load_later(l, (struct load_later){ .resolve = resolve_reference, .thing = r, .into = &r->to });
 }
 
 /* ---- paths in terms and templates ---- */
@@ -46,7 +47,7 @@ static struct finding *unknown_name(struct load *l, const struct load_scope *sco
 	struct load_names names = { .a = l->a };
 	bool parameter = scope->access && !scope->rows;
 
-	load_each_name(l, scope, load_names_add, &names);
+	load_names_of(l, scope, &names);
 	if (alone && (scope->entity || scope->access))
 		load_names_add(&names, SLICE("caller"));
 	return load_unknown(l, p, parameter ? "unknown-parameter" : "unknown-attribute",
@@ -57,7 +58,7 @@ static struct finding *unknown_name(struct load *l, const struct load_scope *sco
 static bool check_prefixed(struct load *l, const struct load_scope *s, const struct slice *names, size_t n,
 			   struct place p)
 {
-	struct load_scope inner = { 0 };
+	struct load_scope inner;
 	struct slice name = n > 1 ? names[1] : SLICE("");
 
 	if (slice_is(names[0], "caller") && n > 1) {
@@ -68,16 +69,8 @@ static bool check_prefixed(struct load *l, const struct load_scope *s, const str
 	}
 	if (slice_is(names[0], "caller"))
 		return true;
-	if (s->processor && s->variable.n && slice_equal(names[0], s->variable)) {
-		inner.rows = true;
-		inner.over = s->processor->each_pattern;
-	} else if ((slice_is(names[0], "old") && s->old) || (slice_is(names[0], "input") && s->input)) {
-		inner.entity = s->entity;
-		inner.target = s->target;
-		inner.access = s->access;
-	} else {
+	if (!load_scope_inside(s, names[0], &inner))
 		return false;
-	}
 	if (n < 2)
 		load_error(l, p, "wrong-value", "expected an attribute, as in %.*s.x", SLICE_ARG(names[0]));
 	else if (!load_scope_has(l, &inner, name))
@@ -109,7 +102,7 @@ static struct place placeholder_place(const struct load *l, struct load_span s, 
 	return from < t.n ? span_place(l, span_cut(s, from, to - from)) : span_place(l, s);
 }
 
-static void resolve_template(struct load *l, const struct load_later *w)
+static const void *resolve_template(struct load *l, const struct load_later *w)
 {
 	const struct template *t = w->thing;
 	size_t at = 0;
@@ -118,6 +111,7 @@ static void resolve_template(struct load *l, const struct load_later *w)
 		if (t->parts[i].names)
 			(void)check_path(l, w->scope, t->parts[i].names, t->parts[i].name_count,
 					 placeholder_place(l, w->span, &at));
+	return NULL;
 }
 
 void load_later_template(struct load *l, const struct template *t, struct load_span s, const struct load_scope *scope)
@@ -176,8 +170,11 @@ static void check_choices(struct load *l, const struct load_scope *s, const stru
 static void check_bare(struct load *l, const struct load_scope *s, const struct term *t)
 {
 	struct finding *f = check_path(l, s, t->names, t->name_count, t->place);
+	struct slice hint = f ? load_hint(HINT_TERM, t->names[0]) : SLICE("");
 
-	if (f && t->name_count == 1 && !slice_starts(f->repair, SLICE("did you")))
+	if (hint.n && t->name_count == 1)
+		f->repair = hint;
+	else if (f && t->name_count == 1 && !slice_starts(f->repair, SLICE("did you")))
 		f->repair = arena_printf(l->a, "%.*s%sif it is a text, put it in quotes: '%.*s'", SLICE_ARG(f->repair),
 					 f->repair.n ? "; " : "", SLICE_ARG(t->names[0]));
 }
@@ -192,8 +189,7 @@ static void visit_term(void *ctx, const struct term *t)
 	case TERM_EXISTS:
 	case TERM_VISIBLE:
 	case TERM_FETCH:
-		check_items(v->l, t->name, t->arg_count, t->place);
-		e = design_entity(v->l->d, t->name);
+		e = check_items(v->l, t->name, t->arg_count, t->place);
 		if (t->kind == TERM_FETCH && e)
 			load_check_attribute(v->l, e, t->attribute, t->place);
 		break;
@@ -209,11 +205,12 @@ static void visit_term(void *ctx, const struct term *t)
 	}
 }
 
-static void resolve_term(struct load *l, const struct load_later *w)
+static const void *resolve_term(struct load *l, const struct load_later *w)
 {
 	struct visit v = { l, w->scope };
 
 	term_walk(w->thing, visit_term, &v);
+	return NULL;
 }
 
 static struct slice address_of(const struct term *const *t)

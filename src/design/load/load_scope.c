@@ -4,13 +4,22 @@
 
 #define MERGE_DEPTH_MAX 8
 
+static bool each_rule(const struct entity *e, const struct key_rule *rules, size_t n, load_name_fn *fn, void *ctx)
+{
+	EACH (struct key_rule, r, rules, n)
+		if (fn(ctx, &(struct load_meaning){ r->attribute, .of = e, .template = r->template }))
+			return true;
+	return false;
+}
+
+/* An attribute of a rule's name is what the name means. */
 static bool each_of_entity(const struct entity *e, load_name_fn *fn, void *ctx)
 {
-	for (size_t i = 0; i < e->attribute_count; i++)
-		if (fn(ctx, e->attributes[i].name))
+	EACH (struct attribute, a, e->attributes, e->attribute_count)
+		if (fn(ctx, &(struct load_meaning){ a->name, .attribute = a }))
 			return true;
-	for (size_t i = 0; i < e->key_count; i++)
-		if (fn(ctx, e->keys[i].attribute))
+	EACH (struct key_rule, r, e->keys, e->key_count)
+		if (!entity_attribute(e, r->attribute) && each_rule(e, r, 1, fn, ctx))
 			return true;
 	return false;
 }
@@ -20,22 +29,14 @@ static bool each_of_items(const struct entity *e, load_name_fn *fn, void *ctx)
 {
 	if (each_of_entity(e, fn, ctx))
 		return true;
-	for (size_t i = 0; i < e->companion_count; i++)
-		for (size_t k = 0; k < e->companions[i].rule_count; k++)
-			if (fn(ctx, e->companions[i].rules[k].attribute))
-				return true;
-	return false;
-}
-
-static bool each_entity(const struct design *d, load_entity_fn *fn, void *ctx)
-{
-	for (size_t i = 0; i < d->entity_count; i++)
-		if (fn(ctx, &d->entities[i]))
+	EACH (struct companion, c, e->companions, e->companion_count)
+		if (each_rule(e, c->rules, c->rule_count, fn, ctx))
 			return true;
 	return false;
 }
 
-static bool each_of_rows(struct load *l, const struct access *a, int depth, load_entity_fn *fn, void *ctx)
+/* The items that a pattern reads can be of any entity, where it does not say of which. */
+static bool each_of_pattern(struct load *l, const struct access *a, int depth, load_name_fn *fn, void *ctx)
 {
 	const struct entity *e = NULL;
 
@@ -44,80 +45,74 @@ static bool each_of_rows(struct load *l, const struct access *a, int depth, load
 	else if (a && a->get.entity.n)
 		e = design_entity(l->d, a->get.entity);
 	if (e)
-		return fn(ctx, e);
-	if (!a || a->kind != ACCESS_MERGE || depth == MERGE_DEPTH_MAX)
-		return each_entity(l->d, fn, ctx);
+		return each_of_items(e, fn, ctx);
+	if (!a || a->kind != ACCESS_MERGE || depth == MERGE_DEPTH_MAX) {
+		EACH (struct entity, any, l->d->entities, l->d->entity_count)
+			if (each_of_items(any, fn, ctx))
+				return true;
+		return false;
+	}
 	if (!a->merge_of_count)
-		return each_of_rows(l, design_access(l->d, a->merge_pattern), depth + 1, fn, ctx);
-	for (size_t i = 0; i < a->merge_of_count; i++)
-		if (each_of_rows(l, design_access(l->d, a->merge_of[i]), depth + 1, fn, ctx))
+		return each_of_pattern(l, design_access(l->d, a->merge_pattern), depth + 1, fn, ctx);
+	EACH (struct slice, name, a->merge_of, a->merge_of_count)
+		if (each_of_pattern(l, design_access(l->d, *name), depth + 1, fn, ctx))
 			return true;
 	return false;
 }
 
-bool load_each_row_entity(struct load *l, const struct access *a, bool fetched, load_entity_fn *fn, void *ctx)
+static bool each_of_rows(struct load *l, const struct load_scope *s, load_name_fn *fn, void *ctx)
 {
+	const struct access *a = s->over.n ? design_access(l->d, s->over) : s->access;
 	const struct entity *then = a && a->then.entity.n ? design_entity(l->d, a->then.entity) : NULL;
 
-	if (then && fn(ctx, then))
+	if (then && each_of_items(then, fn, ctx))
 		return true;
-	return (!then || !fetched) && each_of_rows(l, a, 0, fn, ctx);
-}
-
-/* a callback for names, called for those of each entity's items */
-struct named {
-	load_name_fn *fn;
-	void *ctx;
-};
-
-static bool names_of_items(void *ctx, const struct entity *e)
-{
-	const struct named *n = ctx;
-
-	return each_of_items(e, n->fn, n->ctx);
+	return (!then || !s->fetched) && each_of_pattern(l, a, 0, fn, ctx);
 }
 
 static bool each_parameter(const struct access *a, load_name_fn *fn, void *ctx)
 {
-	for (size_t i = 0; i < a->param_count; i++)
-		if (fn(ctx, a->params[i]))
+	EACH (struct slice, name, a->params, a->param_count)
+		if (fn(ctx, &(struct load_meaning){ *name }))
 			return true;
-	for (size_t i = 0; i < a->query_param_count; i++)
-		if (fn(ctx, a->query_params[i].name))
+	EACH (struct attribute, p, a->query_params, a->query_param_count)
+		if (fn(ctx, &(struct load_meaning){ p->name, .attribute = p }))
 			return true;
 	return false;
 }
 
 static bool each_other(const struct load_scope *s, load_name_fn *fn, void *ctx)
 {
-	if (s->variable.n && fn(ctx, s->variable))
+	if (s->variable.n && fn(ctx, &(struct load_meaning){ s->variable }))
 		return true;
-	for (size_t i = 0; s->processor && i < s->processor->let_count; i++)
-		if (fn(ctx, s->processor->let[i].attribute))
+	EACH (struct assignment, x, s->processor ? s->processor->let : NULL, s->processor ? s->processor->let_count : 0)
+		if (fn(ctx, &(struct load_meaning){ x->attribute, .let = x->term }))
 			return true;
-	return s->also && fn(ctx, slice_str(s->also));
+	return s->also && fn(ctx, &(struct load_meaning){ slice_str(s->also), .number = true });
+}
+
+bool load_scope_inside(const struct load_scope *s, struct slice name, struct load_scope *inner)
+{
+	*inner = (struct load_scope){ .entity = s->entity, .target = s->target, .access = s->access };
+	if (s->processor && s->variable.n && slice_equal(name, s->variable)) {
+		*inner = (struct load_scope){ .rows = true, .over = s->processor->each_pattern };
+		return true;
+	}
+	return (slice_is(name, "old") && s->old) || (slice_is(name, "input") && s->input);
 }
 
 bool load_each_name(struct load *l, const struct load_scope *s, load_name_fn *fn, void *ctx)
 {
 	const struct entity *target = s->target.n ? design_entity(l->d, s->target) : NULL;
-	const struct access *rows = s->over.n ? design_access(l->d, s->over) : s->access;
-	struct named named = { fn, ctx };
 
-	if (s->entity && each_of_entity(s->entity, fn, ctx))
-		return true;
-	if (target && each_of_entity(target, fn, ctx))
-		return true;
-	if (s->access && each_parameter(s->access, fn, ctx))
-		return true;
-	if (s->rows && load_each_row_entity(l, rows, s->fetched, names_of_items, &named))
-		return true;
-	return each_other(s, fn, ctx);
+	return (s->entity && each_of_entity(s->entity, fn, ctx)) || (target && each_of_entity(target, fn, ctx)) ||
+	       (s->access && each_parameter(s->access, fn, ctx)) || (s->rows && each_of_rows(l, s, fn, ctx)) ||
+	       each_other(s, fn, ctx);
 }
 
-static bool is_it(void *ctx, struct slice name)
+static bool is_it(void *ctx, const struct load_meaning *x)
 {
-	return slice_equal(*(const struct slice *)ctx, name);
+	return slice_equal(*(const struct slice *)ctx, x->name);
 }
 
 bool load_scope_has(struct load *l, const struct load_scope *s, struct slice name)

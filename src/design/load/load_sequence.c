@@ -4,7 +4,7 @@
 
 static void check_taker(struct load *l, const struct attribute *a)
 {
-	const struct entity *target = design_entity(l->d, a->next->entity);
+	const struct entity *target = a->next->to;
 	const struct attribute *from = target ? entity_attribute(target, a->next_attribute) : NULL;
 
 	if (from && !from->sequence)
@@ -15,22 +15,22 @@ static void check_taker(struct load *l, const struct attribute *a)
 
 static void check_assigned(struct load *l, const struct entity *e, const struct assignment *list, size_t n)
 {
-	for (size_t i = 0; i < n; i++) {
-		const struct attribute *a = entity_attribute(e, list[i].attribute);
+	EACH (struct assignment, s, list, n) {
+		const struct attribute *a = entity_attribute(e, s->attribute);
 
 		if (a && a->sequence)
-			load_error(l, list[i].place, "wrong-type",
+			load_error(l, s->place, "wrong-type",
 				   "'%.*s' is a sequence and moves only when a number is taken from it",
 				   SLICE_ARG(a->name));
 		else if (a && a->next)
-			load_error(l, list[i].place, "wrong-type", "'%.*s' is taken from a sequence and never changes",
+			load_error(l, s->place, "wrong-type", "'%.*s' is taken from a sequence and never changes",
 				   SLICE_ARG(a->name));
 	}
 }
 
 static void check_processor(struct load *l, const struct processor *p)
 {
-	const struct entity *target = p->effect == EFFECT_COUNT ? design_entity(l->d, p->target) : NULL;
+	const struct entity *target = p->effect == EFFECT_COUNT ? p->target_ref.to : NULL;
 	const struct attribute *a = target ? entity_attribute(target, p->target_attribute) : NULL;
 
 	if (a && a->sequence)
@@ -40,16 +40,14 @@ static void check_processor(struct load *l, const struct processor *p)
 
 void load_check_sequences(struct load *l)
 {
-	for (size_t i = 0; i < l->d->entity_count; i++) {
-		const struct entity *e = &l->d->entities[i];
-
-		for (size_t k = 0; k < e->attribute_count; k++)
-			if (e->attributes[k].next)
-				check_taker(l, &e->attributes[k]);
-		for (size_t k = 0; k < e->action_count; k++)
-			check_assigned(l, e, e->actions[k].set, e->actions[k].set_count);
+	EACH (struct entity, e, l->d->entities, l->d->entity_count) {
+		EACH (struct attribute, a, e->attributes, e->attribute_count)
+			if (a->next)
+				check_taker(l, a);
+		EACH (struct action, x, e->actions, e->action_count)
+			check_assigned(l, e, x->set, x->set_count);
 		check_assigned(l, e, e->delete_.set, e->delete_.set_count);
 	}
-	for (size_t i = 0; i < l->d->processor_count; i++)
-		check_processor(l, &l->d->processors[i]);
+	EACH (struct processor, p, l->d->processors, l->d->processor_count)
+		check_processor(l, p);
 }

@@ -5,26 +5,18 @@
 #include <stdlib.h>
 
 #include "design/load/load.h"
-
-static bool is_space(char c)
-{
-	return c == ' ' || c == '\t' || c == '\n' || c == '\r';
-}
-
-static bool is_name_character(char c)
-{
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || (c & 0x80);
-}
+#include "design/term/term_lex.h"
+#include "design/term/term_text.h"
 
 static struct load_span span_trim(struct load_span s)
 {
 	const char *p = s.y->text.p;
 
-	while (s.n && is_space(p[s.from])) {
+	while (s.n && lex_is_space(p[s.from])) {
 		s.from++;
 		s.n--;
 	}
-	while (s.n && is_space(p[s.from + s.n - 1]))
+	while (s.n && lex_is_space(p[s.from + s.n - 1]))
 		s.n--;
 	return s;
 }
@@ -92,8 +84,8 @@ bool span_split(struct load_span *s, char c, struct load_span *head)
 
 static bool is_word_at(struct slice t, size_t i, struct slice word)
 {
-	return (i == 0 || is_space(t.p[i - 1])) && slice_starts(slice_make(t.p + i, t.n - i), word) &&
-	       (i + word.n == t.n || is_space(t.p[i + word.n]));
+	return (i == 0 || lex_is_space(t.p[i - 1])) && slice_starts(slice_make(t.p + i, t.n - i), word) &&
+	       (i + word.n == t.n || lex_is_space(t.p[i + word.n]));
 }
 
 bool span_split_word(struct load_span *s, const char *word, struct load_span *head)
@@ -121,40 +113,42 @@ bool span_take(struct load_span *s, const char *words)
 {
 	struct slice t = span_text(*s), w = slice_str(words);
 
-	if (!slice_starts(t, w) || (t.n > w.n && is_name_character(t.p[w.n]) && is_name_character(w.p[w.n - 1])))
+	if (!slice_starts(t, w) || (t.n > w.n && lex_is_name(t.p[w.n]) && lex_is_name(w.p[w.n - 1])))
 		return false;
 	*s = span_cut(*s, w.n, t.n - w.n);
 	return true;
 }
 
-bool span_integer(struct load_span s, int64_t *out)
+#define NUMBER_MOST 48
+
+/* The text if it may be a number; empty: it is none. */
+static const char *number_text(struct load_span s, char text[NUMBER_MOST])
 {
 	struct slice t = span_text(s);
-	char text[24], *end;
 
-	if (!t.n || t.n >= sizeof(text) || is_space(t.p[0]))
-		return false;
-	memcpy(text, t.p, t.n);
-	text[t.n] = '\0';
+	text[0] = '\0';
+	if (t.n < NUMBER_MOST && load_consists_of(t, "+-.0123456789eE")) {
+		memcpy(text, t.p, t.n);
+		text[t.n] = '\0';
+	}
+	return text;
+}
+
+bool span_integer(struct load_span s, int64_t *out)
+{
+	char text[NUMBER_MOST], *end;
+
 	errno = 0;
-	*out = strtoll(text, &end, 10);
-	return errno == 0 && end == text + t.n;
+	*out = strtoll(number_text(s, text), &end, 10);
+	return errno == 0 && end > text && !*end;
 }
 
 bool span_decimal(struct load_span s, double *out)
 {
-	struct slice t = span_text(s);
-	char text[48], *end;
+	char text[NUMBER_MOST], *end;
 
-	if (!t.n || t.n >= sizeof(text))
-		return false;
-	for (size_t i = 0; i < t.n; i++)
-		if (!strchr("+-.0123456789eE", t.p[i]))
-			return false;
-	memcpy(text, t.p, t.n);
-	text[t.n] = '\0';
-	*out = strtod(text, &end);
-	return end == text + t.n && isfinite(*out);
+	*out = strtod(number_text(s, text), &end);
+	return end > text && !*end && isfinite(*out);
 }
 
 bool load_is_name(struct slice s)
@@ -162,7 +156,7 @@ bool load_is_name(struct slice s)
 	if (!s.n || (s.p[0] >= '0' && s.p[0] <= '9'))
 		return false;
 	for (size_t i = 0; i < s.n; i++)
-		if (!is_name_character(s.p[i]))
+		if (!lex_is_name(s.p[i]))
 			return false;
 	return true;
 }
@@ -200,14 +194,7 @@ struct mover {
 	struct place start;
 };
 
-static size_t character(struct slice t, size_t at)
-{
-	size_t n = source_character(slice_make(t.p + at, t.n - at));
-
-	return n ? n : 1;
-}
-
-static void move(const struct mover *m, struct place *p)
+static void move_place(const struct mover *m, struct place *p)
 {
 	struct slice t = span_text(m->s);
 	int line = m->start.line, column = m->start.column;
@@ -218,19 +205,17 @@ static void move(const struct mover *m, struct place *p)
 	while (from < t.n && (line < p->line || column < p->column)) {
 		bool newline = t.p[from] == '\n';
 
-		from += character(t, from);
+		from += text_first(slice_make(t.p + from, t.n - from), 1).n;
 		line += newline;
 		column = newline ? 1 : column + 1;
 	}
-	to = from;
-	for (int i = 0; i < p->length && to < t.n; i++)
-		to += character(t, to);
+	to = from + text_first(slice_make(t.p + from, t.n - from), p->length > 0 ? (size_t)p->length : 0).n;
 	*p = yaml_place(m->l->source, m->s.y, m->s.from + from, to - from);
 }
 
 static void move_term(void *ctx, const struct term *t)
 {
-	move(ctx, &OURS(struct term, t)->place);
+	move_place(ctx, &OURS(struct term, t)->place);
 }
 
 /* Findings of the parser since `before` get their subject and their place in the file. */
@@ -239,7 +224,7 @@ static void adopt_findings(const struct mover *m, size_t before)
 	for (size_t i = before; i < m->l->f->count; i++) {
 		m->l->f->list[i].subject = m->l->subject;
 		if (m->s.y->offsets)
-			move(m, &m->l->f->list[i].place);
+			move_place(m, &m->l->f->list[i].place);
 	}
 }
 

@@ -25,6 +25,11 @@ static bool key_attribute(struct load *l, const struct yaml *y, struct key_attr 
 	}
 	if (!load_is_scalar(l, y, "an attribute, as in PK or starRating: number"))
 		return false;
+	if (memchr(y->text.p, ',', y->text.n) || memchr(y->text.p, ' ', y->text.n)) {
+		load_error(l, y->place, "bad-name", "'%.*s' is no name of an attribute", SLICE_ARG(y->text))->repair =
+			SLICE("a key of two attributes is a list: [PK, SK]");
+		return false;
+	}
 	*out = (struct key_attr){ y->text, VALUE_S };
 	return true;
 }
@@ -65,9 +70,8 @@ static const struct load_word key_words[] = {
 	{ 0 },
 };
 
-void load_key(struct load *l, void *into, const struct yaml *y)
+void load_key(struct load *l, struct key_schema *k, const struct yaml *y)
 {
-	struct key_schema *k = into;
 	const struct yaml *items;
 	size_t count;
 
@@ -89,11 +93,6 @@ void load_key(struct load *l, void *into, const struct yaml *y)
 }
 
 /* ---- indexes ---- */
-static void read_index_key(struct load *l, void *into, const struct yaml *y)
-{
-	load_key(l, &((struct design_index *)into)->key, y);
-}
-
 static void read_projection(struct load *l, void *into, const struct yaml *y)
 {
 	struct design_index *i = into;
@@ -101,8 +100,8 @@ static void read_projection(struct load *l, void *into, const struct yaml *y)
 	if (y->kind == YAML_LIST) {
 		i->projection = PROJECT_INCLUDE;
 		i->include_count = load_texts(l, y, "the name of an attribute", &i->include);
-		for (size_t k = 0; k < i->include_count; k++)
-			load_later_name(l, NAME_PROJECTED, i->include[k], y->place, SLICE(""));
+		EACH (struct slice, name, i->include, i->include_count)
+			load_later_name(l, NAME_PROJECTED, *name, y->place, SLICE(""));
 	} else if (y->kind == YAML_SCALAR && slice_is(y->text, "keys only")) {
 		i->projection = PROJECT_KEYS_ONLY;
 	} else if (y->kind != YAML_SCALAR || !slice_is(y->text, "all")) {
@@ -111,7 +110,7 @@ static void read_projection(struct load *l, void *into, const struct yaml *y)
 }
 
 static const struct load_word index_words[] = {
-	{ "key", .read = read_index_key },
+	{ "key", WORD_KEY, AT(design_index, key) },
 	{ "projection", .read = read_projection },
 	{ "accept", WORD_ACCEPT, AT(design_index, accepts) },
 	{ 0 },
@@ -217,11 +216,10 @@ static void see_key(struct load *l, struct seen_keys *seen, const struct key_sch
 
 static void check_twice(struct load *l, const struct key_schema *k, struct place p)
 {
-	for (size_t i = 0; i < k->hash_count; i++)
-		for (size_t j = 0; j < k->range_count; j++)
-			if (slice_equal(k->hash[i].name, k->range[j].name))
-				load_error(l, p, "duplicate-key", "'%.*s' is in one key twice",
-					   SLICE_ARG(k->range[j].name));
+	EACH (struct key_attr, x, k->hash, k->hash_count)
+		EACH (struct key_attr, y, k->range, k->range_count)
+			if (slice_equal(x->name, y->name))
+				load_error(l, p, "duplicate-key", "'%.*s' is in one key twice", SLICE_ARG(y->name));
 }
 
 void load_check_keys(struct load *l)
@@ -239,9 +237,7 @@ void load_check_keys(struct load *l)
 		load_error(l, d->table_place, "too-many",
 			   "the table's own key has one hash and at most one range attribute");
 	see_key(l, &seen, &d->key, d->table_place, SLICE("the table"));
-	for (size_t i = 0; i < d->index_count; i++) {
-		const struct design_index *x = &d->indexes[i];
-
+	EACH (struct design_index, x, d->indexes, d->index_count) {
 		load_subject(l, "index", x->name);
 		check_twice(l, &x->key, x->place);
 		see_key(l, &seen, &x->key, x->place, x->name);

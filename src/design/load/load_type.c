@@ -203,7 +203,7 @@ static void check_contains(struct typing *y, const struct term *t)
 }
 
 /* ---- other items ---- */
-/* What an identity takes: a text's key may be made from a number, but nothing else passes for what it is not. */
+/* A number may stand for a text in an identity; otherwise the types must agree. */
 void type_check_argument(struct typing *y, const struct entity *e, const struct attribute *a, const struct term *arg)
 {
 	struct term_type x = type_of_term(y, arg), wanted = a ? type_of_attribute(a) : plain(TYPE_ANY);
@@ -292,42 +292,43 @@ static struct term_type type_of_choose(struct typing *y, const struct term *t)
 	return (struct term_type){ .is = a.is | b.is, .element = a.element | b.element };
 }
 
-static void need_all(struct typing *y, const struct term *t, unsigned wanted, const char *what)
-{
-	for (size_t i = 0; i < t->arg_count; i++)
-		(void)need(y, t->args[i], wanted, what);
-}
-
 static struct term_type type_of_call(struct typing *y, const struct term *t)
 {
+	static const struct {
+		unsigned takes;
+		const char *what;
+		struct term_type gives;
+	} calls[CALLS] = {
+		[CALL_SIZE] = { TYPE_STRING | TYPE_BINARY | TYPE_LIST | TYPE_SET | TYPE_MAP,
+				"size(x) is for texts, lists, sets, maps and binaries",
+				{ TYPE_NUMBER, TYPE_ANY } },
+		[CALL_WORDS] = { TYPE_STRING | TYPE_LIST | TYPE_SET,
+				 "words(x) is for texts and lists of texts",
+				 { TYPE_LIST, TYPE_TEXT } },
+		[CALL_DATE] = { TYPE_STRING | TYPE_NUMBER,
+				"date(x) is for timestamps and epochs",
+				{ TYPE_DATE, TYPE_ANY } },
+		[CALL_EPOCH] = { TYPE_STRING | TYPE_NUMBER,
+				 "epoch(x) is for timestamps and dates",
+				 { TYPE_NUMBER, TYPE_ANY } },
+		[CALL_POWER] = { TYPE_NUMBER, "power(x, y) is for numbers", { TYPE_NUMBER, TYPE_ANY } },
+		[CALL_ROUND] = { TYPE_NUMBER, "round(x) is for numbers", { TYPE_NUMBER, TYPE_ANY } },
+		[CALL_DAYS_AGO] = { TYPE_NUMBER, "days_ago(n) takes a number of days", { TYPE_TIME, TYPE_ANY } },
+	};
+
 	switch (t->function) {
-	case CALL_SIZE:
-		need_all(y, t, TYPE_STRING | TYPE_BINARY | TYPE_LIST | TYPE_SET | TYPE_MAP,
-			 "size(x) is for texts, lists, sets, maps and binaries");
-		return plain(TYPE_NUMBER);
 	case CALL_LOWER:
 	case CALL_UPPER:
 	case CALL_SLUG: return type_of_change(y, t);
 	case CALL_FIRST: return type_of_first(y, t);
-	case CALL_WORDS:
-		need_all(y, t, TYPE_STRING | TYPE_LIST | TYPE_SET, "words(x) is for texts and lists of texts");
-		return (struct term_type){ .is = TYPE_LIST, .element = TYPE_TEXT };
 	case CALL_MIN:
 	case CALL_MAX: return type_of_extreme(y, t);
-	case CALL_DATE:
-		need_all(y, t, TYPE_STRING | TYPE_NUMBER, "date(x) is for timestamps and epochs");
-		return plain(TYPE_DATE);
-	case CALL_EPOCH:
-		need_all(y, t, TYPE_STRING | TYPE_NUMBER, "epoch(x) is for timestamps and dates");
-		return plain(TYPE_NUMBER);
-	case CALL_POWER: need_all(y, t, TYPE_NUMBER, "power(x, y) is for numbers"); return plain(TYPE_NUMBER);
-	case CALL_ROUND: need_all(y, t, TYPE_NUMBER, "round(x) is for numbers"); return plain(TYPE_NUMBER);
-	case CALL_DAYS_AGO: need_all(y, t, TYPE_NUMBER, "days_ago(n) takes a number of days"); return plain(TYPE_TIME);
 	case CALL_CHOOSE: return type_of_choose(y, t);
-	case CALLS: break;
+	default: break;
 	}
-	need_all(y, t, TYPE_ANY, "");
-	return plain(TYPE_ANY);
+	for (size_t i = 0; i < t->arg_count; i++)
+		(void)need(y, t->args[i], calls[t->function].takes, calls[t->function].what);
+	return calls[t->function].gives;
 }
 
 /* ---- literals ---- */

@@ -35,12 +35,12 @@ static void expect(struct typed *d, const struct term *t, unsigned wanted, const
 		type_error(&y, t->place, "%s is expected, and this is %s", what, type_name(d->l->a, type.is));
 }
 
-static void condition(struct typed *d, const struct term *t, struct slice subject)
+static void expect_condition(struct typed *d, const struct term *t, struct slice subject)
 {
 	expect(d, t, TYPE_BOOLEAN, "a condition", subject);
 }
 
-static void number(struct typed *d, const struct term *t, struct slice subject)
+static void expect_number(struct typed *d, const struct term *t, struct slice subject)
 {
 	expect(d, t, TYPE_NUMBER, "a number", subject);
 }
@@ -55,7 +55,7 @@ static bool shares_choice(const struct attribute *x, const struct attribute *y)
 }
 
 /* Whether a value of the type may be one of the attribute: some can be seen only when there is one. */
-static bool can_be(const struct attribute *a, struct term_type wanted, struct term_type is)
+static bool can_be_value_of(const struct attribute *a, struct term_type wanted, struct term_type is)
 {
 	if (is.is & (TYPE_NULL | wanted.is)) {
 		if (a->type == ATTR_ENUM && is.of && is.of->type == ATTR_ENUM)
@@ -85,7 +85,7 @@ static void type_fits(struct typing *y, const struct term *t, const struct attri
 {
 	struct term_type is = type_of_term(y, t), wanted = type_of_attribute(a);
 
-	if (is.is && !can_be(a, wanted, is))
+	if (is.is && !can_be_value_of(a, wanted, is))
 		type_error(y, t->place, "%s is expected, and this is %s%s",
 			   a->type == ATTR_EPOCH ? "a number of seconds" : type_name(y->l->a, wanted.is),
 			   (is.is & wanted.is) ? "one of other values: " : "", type_name(y->l->a, is.is));
@@ -93,7 +93,7 @@ static void type_fits(struct typing *y, const struct term *t, const struct attri
 		literal_fits(y, t, a);
 }
 
-static void value_of(struct typed *d, const struct term *t, const struct attribute *a, struct slice name)
+static void type_value(struct typed *d, const struct term *t, const struct attribute *a, struct slice name)
 {
 	struct typing y;
 
@@ -106,16 +106,16 @@ static void value_of(struct typed *d, const struct term *t, const struct attribu
 		(void)type_of_term(&y, t);
 }
 
-static void assignments(struct typed *d, const struct assignment *list, size_t count, const struct entity *e)
+static void type_assignments(struct typed *d, const struct assignment *list, size_t count, const struct entity *e)
 {
-	for (size_t i = 0; i < count; i++)
-		value_of(d, list[i].term, e ? entity_attribute(e, list[i].attribute) : NULL, list[i].attribute);
+	EACH (struct assignment, s, list, count)
+		type_value(d, s->term, e ? entity_attribute(e, s->attribute) : NULL, s->attribute);
 }
 
 /* ---- other items ---- */
-static void reference(struct typed *d, const struct reference *r)
+static void type_reference(struct typed *d, const struct reference *r)
 {
-	const struct entity *e = design_entity(d->l->d, r->entity);
+	const struct entity *e = r->to;
 
 	for (size_t i = 0; i < r->arg_count; i++) {
 		const struct attribute *a = e && i < e->param_count ? entity_attribute(e, e->params[i]) : NULL;
@@ -125,17 +125,17 @@ static void reference(struct typed *d, const struct reference *r)
 	}
 }
 
-static void requirements(struct typed *d, const struct requirement *list, size_t count)
+static void type_requirements(struct typed *d, const struct requirement *list, size_t count)
 {
-	for (size_t i = 0; i < count; i++) {
-		reference(d, &list[i].target);
-		condition(d, list[i].when, SLICE(""));
-		condition(d, list[i].if_, SLICE(""));
+	EACH (struct requirement, r, list, count) {
+		type_reference(d, &r->target);
+		expect_condition(d, r->when, SLICE(""));
+		expect_condition(d, r->if_, SLICE(""));
 	}
 }
 
 /* ---- entities ---- */
-static void attribute(struct typed *d, const struct attribute *a)
+static void type_attribute(struct typed *d, const struct attribute *a)
 {
 	struct reference copied = attribute_source(a);
 
@@ -144,104 +144,91 @@ static void attribute(struct typed *d, const struct attribute *a)
 
 		(void)type_of_term(&y, a->derived);
 	}
-	if (a->default_)
-		value_of(d, a->default_, a, a->name);
-	if (a->copy_entity.n)
-		reference(d, &copied);
+	type_value(d, a->default_, a, a->name);
+	type_reference(d, &copied);
 	if (a->next)
-		reference(d, a->next);
-	condition(d, a->when, a->name);
+		type_reference(d, a->next);
+	expect_condition(d, a->when, a->name);
 }
 
-static void companions(struct typed *d, const struct entity *e)
+static void type_actions(struct typed *d, const struct entity *e)
 {
-	for (size_t i = 0; i < e->companion_count; i++) {
-		expect(d, e->companions[i].each_list, TYPE_LIST | TYPE_SET, "a list", SLICE(""));
-		condition(d, e->companions[i].when, SLICE(""));
+	EACH (struct action, x, e->actions, e->action_count) {
+		expect_condition(d, x->when, SLICE(""));
+		expect_condition(d, x->allow, SLICE(""));
+		type_assignments(d, x->set, x->set_count, e);
+		EACH (struct assignment, add, x->add, x->add_count)
+			expect_number(d, add->term, add->attribute);
+		type_requirements(d, x->requires, x->require_count);
 	}
+	type_assignments(d, e->delete_.set, e->delete_.set_count, e);
 }
 
-static void actions(struct typed *d, const struct entity *e)
+static void type_entity(struct typed *d, const struct entity *e)
 {
-	for (size_t i = 0; i < e->action_count; i++) {
-		const struct action *x = &e->actions[i];
-
-		condition(d, x->when, SLICE(""));
-		condition(d, x->allow, SLICE(""));
-		assignments(d, x->set, x->set_count, e);
-		for (size_t k = 0; k < x->add_count; k++)
-			number(d, x->add[k].term, x->add[k].attribute);
-		requirements(d, x->requires, x->require_count);
+	EACH (struct attribute, a, e->attributes, e->attribute_count)
+		type_attribute(d, a);
+	EACH (struct key_rule, k, e->keys, e->key_count)
+		expect_condition(d, k->when, SLICE(""));
+	EACH (struct companion, c, e->companions, e->companion_count) {
+		expect(d, c->each_list, TYPE_LIST | TYPE_SET, "a list", SLICE(""));
+		expect_condition(d, c->when, SLICE(""));
 	}
-	assignments(d, e->delete_.set, e->delete_.set_count, e);
-}
-
-static void entity(struct typed *d, const struct entity *e)
-{
-	for (size_t i = 0; i < e->attribute_count; i++)
-		attribute(d, &e->attributes[i]);
-	for (size_t i = 0; i < e->key_count; i++)
-		condition(d, e->keys[i].when, SLICE(""));
-	companions(d, e);
-	for (size_t i = 0; i < e->count_count; i++) {
-		reference(d, &e->counts[i].target);
-		number(d, e->counts[i].by, e->counts[i].attribute);
-		condition(d, e->counts[i].when, SLICE(""));
-		condition(d, e->counts[i].if_, SLICE(""));
+	EACH (struct count_rule, c, e->counts, e->count_count) {
+		type_reference(d, &c->target);
+		expect_number(d, c->by, c->attribute);
+		expect_condition(d, c->when, SLICE(""));
+		expect_condition(d, c->if_, SLICE(""));
 	}
-	requirements(d, e->requires, e->require_count);
-	for (size_t i = 0; i < e->check_count; i++)
-		condition(d, e->checks[i].term, SLICE(""));
+	type_requirements(d, e->requires, e->require_count);
+	EACH (struct check_rule, c, e->checks, e->check_count)
+		expect_condition(d, c->term, SLICE(""));
 	for (size_t i = 0; i < ALLOW_VERBS; i++)
-		condition(d, e->allow[i], SLICE(""));
-	actions(d, e);
-	condition(d, e->login.when, SLICE(""));
+		expect_condition(d, e->allow[i], SLICE(""));
+	type_actions(d, e);
+	expect_condition(d, e->login.when, SLICE(""));
 }
 
 /* ---- access patterns and processors ---- */
 /* Parameters whose type the pattern says. */
-static void parameters(struct typed *d, const struct assignment *with, size_t count, struct slice pattern)
+static void type_parameters(struct typed *d, const struct assignment *list, size_t count, const struct access *a)
 {
-	const struct access *a = design_access(d->l->d, pattern);
+	EACH (struct assignment, with, list, count) {
+		const struct attribute *found = NULL;
 
-	for (size_t i = 0; i < count; i++) {
-		const struct attribute *p = NULL;
-
-		for (size_t k = 0; a && k < a->query_param_count; k++)
-			if (slice_equal(a->query_params[k].name, with[i].attribute))
-				p = &a->query_params[k];
-		value_of(d, with[i].term, p, with[i].attribute);
+		EACH (struct attribute, p, a->query_params, a->query_param_count)
+			if (slice_equal(p->name, with->attribute))
+				found = p;
+		type_value(d, with->term, found, with->attribute);
 	}
 }
 
-static void access(struct typed *d, const struct access *a)
+static void type_access(struct typed *d, const struct access *a)
 {
-	for (size_t i = 0; i < a->query_param_count; i++)
-		if (a->query_params[i].default_)
-			value_of(d, a->query_params[i].default_, &a->query_params[i], a->query_params[i].name);
+	EACH (struct attribute, p, a->query_params, a->query_param_count)
+		type_value(d, p->default_, p, p->name);
 	if (a->kind == ACCESS_GET && a->get.entity.n)
-		reference(d, &a->get);
-	condition(d, a->filter, SLICE(""));
-	condition(d, a->allow, SLICE(""));
-	condition(d, a->then.keep, SLICE(""));
+		type_reference(d, &a->get);
+	expect_condition(d, a->filter, SLICE(""));
+	expect_condition(d, a->allow, SLICE(""));
+	expect_condition(d, a->then.keep, SLICE(""));
 	expect(d, a->range_list, TYPE_LIST | TYPE_SET, "a list", SLICE(""));
-	parameters(d, a->merge_with, a->merge_with_count, a->merge_pattern);
-	number(d, a->rank, SLICE(""));
+	type_parameters(d, a->merge_with, a->merge_with_count, a->merge_run);
+	expect_number(d, a->rank, SLICE(""));
 }
 
-static void processor(struct typed *d, const struct processor *p)
+static void type_processor(struct typed *d, const struct processor *p)
 {
-	for (size_t i = 0; i < p->let_count; i++)
-		value_of(d, p->let[i].term, NULL, p->let[i].attribute);
-	condition(d, p->when, SLICE(""));
-	parameters(d, p->each_with, p->each_with_count, p->each_pattern);
+	type_assignments(d, p->let, p->let_count, NULL);
+	expect_condition(d, p->when, SLICE(""));
+	type_parameters(d, p->each_with, p->each_with_count, p->rows_access);
 	if (p->target_ref.entity.n)
-		reference(d, &p->target_ref);
-	number(d, p->by, p->target_attribute);
+		type_reference(d, &p->target_ref);
+	expect_number(d, p->by, p->target_attribute);
 	if (p->effect == EFFECT_REMOVE_ALL)
-		parameters(d, p->with, p->with_count, p->target);
+		type_parameters(d, p->with, p->with_count, p->target_access);
 	else
-		assignments(d, p->with, p->with_count, design_entity(d->l->d, p->target));
+		type_assignments(d, p->with, p->with_count, p->target_entity ? p->target_entity : p->target_ref.to);
 }
 
 /* ---- all of them ---- */
@@ -265,17 +252,17 @@ void load_types(struct load *l)
 	struct typed d = { .l = l };
 
 	map_init(&d.done, l->a);
-	for (size_t i = 0; i < l->d->entity_count; i++) {
-		load_subject(l, "entity", l->d->entities[i].name);
-		entity(&d, &l->d->entities[i]);
+	EACH (struct entity, e, l->d->entities, l->d->entity_count) {
+		load_subject(l, "entity", e->name);
+		type_entity(&d, e);
 	}
-	for (size_t i = 0; i < l->d->access_count; i++) {
-		load_subject(l, "access", l->d->accesses[i].name);
-		access(&d, &l->d->accesses[i]);
+	EACH (struct access, a, l->d->accesses, l->d->access_count) {
+		load_subject(l, "access", a->name);
+		type_access(&d, a);
 	}
-	for (size_t i = 0; i < l->d->processor_count; i++) {
-		load_subject(l, "processor", l->d->processors[i].name);
-		processor(&d, &l->d->processors[i]);
+	EACH (struct processor, p, l->d->processors, l->d->processor_count) {
+		load_subject(l, "processor", p->name);
+		type_processor(&d, p);
 	}
 	l->subject = SLICE("");
 	the_rest(&d);

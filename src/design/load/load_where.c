@@ -5,6 +5,7 @@
 #define RANGE_MOST  1000
 #define LEVELS_MOST 32
 #define DAYS_MOST   3660
+#define DAY_SECONDS 86400
 #define RANKED_MOST 1000000
 
 /* ---- where ---- */
@@ -84,14 +85,6 @@ void load_where(struct load *l, void *into, const struct yaml *y)
 }
 
 /* ---- then ---- */
-static void read_then_keys(struct load *l, void *into, const struct yaml *y)
-{
-	struct access *a = into;
-
-	a->then.key_count = load_rules(l, y, "the keys of an item, as in {PK: <siteId>, SK: METADATA}",
-				       load_access_scope(l, a, true), &a->then.keys);
-}
-
 /* `keep` is about what was fetched: its entity may be named after it. */
 static void read_then_keep(struct load *l, void *into, const struct yaml *y)
 {
@@ -103,8 +96,9 @@ static void read_then_keep(struct load *l, void *into, const struct yaml *y)
 }
 
 static const struct load_word then_words[] = {
-	{ "get", WORD_TEXT, AT(access, then.entity), "the name of an entity", NAME_ENTITY },
-	{ "keys", .read = read_then_keys },
+	{ "get", WORD_TEXT, AT(access, then.entity), "the name of an entity", NAME_ENTITY, FOUND(access, then.of) },
+	{ "keys", WORD_RULES, LIST_AT(access, then.keys, then.key_count),
+	  "the keys of an item, as in {PK: <siteId>, SK: METADATA}" },
 	{ "keep", .read = read_then_keep },
 	{ 0 },
 };
@@ -149,20 +143,23 @@ static void read_merge_with(struct load *l, void *into, const struct yaml *y)
 	s->variable = a->range_variable;
 	s->over = a->merge_over;
 	a->merge_with_count = load_assignments(l, y, s, SLICE(""), &a->merge_with);
-	for (size_t i = 0; i < a->merge_with_count; i++)
-		load_later_name(l, NAME_PARAMETER, a->merge_with[i].attribute, a->merge_with[i].place, a->merge_pattern);
+	EACH (struct assignment, with, a->merge_with, a->merge_with_count)
+		load_later_name(l, NAME_PARAMETER, with->attribute, with->place, a->merge_pattern);
 }
 
 static const struct load_word merge_words[] = {
-	{ "run", WORD_TEXT, AT(access, merge_pattern), "the name of an access pattern", NAME_ACCESS },
-	{ "for each", WORD_TEXT, AT(access, merge_over), "the name of an access pattern", NAME_ACCESS },
+	{ "run", WORD_TEXT, AT(access, merge_pattern), "the name of an access pattern", NAME_ACCESS,
+	  FOUND(access, merge_run) },
+	{ "for each", WORD_TEXT, AT(access, merge_over), "the name of an access pattern", NAME_ACCESS,
+	  FOUND(access, merge_rows) },
 	{ "for", .read = read_for },
 	{ "with", .read = read_merge_with },
 	{ "by", WORD_TEXT, AT(access, merge_by), "the name of an attribute", NAME_ITEM_ATTRIBUTE },
 	{ "else", WORD_TEXT, AT(access, merge_else), "the name of an attribute", NAME_ITEM_ATTRIBUTE },
 	{ "in all", WORD_BOOL, AT(access, merge_in_all) },
 	{ "levels", WORD_INTEGER, AT(access, merge_levels), "a number of levels", .most = LEVELS_MOST },
-	{ "of", WORD_TEXTS, LIST_AT(access, merge_of, merge_of_count), "a list of access patterns", NAME_ACCESS },
+	{ "of", WORD_TEXTS, LIST_AT(access, merge_of, merge_of_count), "a list of access patterns", NAME_ACCESS,
+	  FOUND(access, merge_parts) },
 	{ 0 },
 };
 
@@ -193,24 +190,21 @@ void load_merge(struct load *l, void *into, const struct yaml *y)
 /* one day back, 7 times */
 static bool read_steps(struct access *a, struct load_span s)
 {
-	struct load_span step, number, times;
+	struct load_span step, number, times, unit;
 	int64_t days;
 
 	if (!span_split(&s, ',', &step) || !span_split_word(&s, "times", &times) ||
 	    !span_integer(times, &a->walk_times) || s.n)
 		return false;
 	span_split(&step, ' ', &number);
+	span_split(&step, ' ', &unit);
 	if (slice_is(span_text(number), "one") || slice_is(span_text(number), "a"))
 		days = 1;
-	else if (!span_integer(number, &days))
+	else if (!span_integer(number, &days) || days < 1 || days > DAYS_MOST)
 		return false;
-	if (span_take(&step, "week") || span_take(&step, "weeks"))
-		days *= 7;
-	else if (!span_take(&step, "day") && !span_take(&step, "days"))
-		return false;
-	a->walk_days = days;
-	return slice_is(span_text(step), "back") && days > 0 && days <= DAYS_MOST && a->walk_times > 0 &&
-	       a->walk_times <= DAYS_MOST;
+	a->walk_days = days * (load_seconds(span_text(unit)) / DAY_SECONDS);
+	return slice_is(span_text(step), "back") && a->walk_days > 0 && a->walk_days <= DAYS_MOST &&
+	       a->walk_times > 0 && a->walk_times <= DAYS_MOST;
 }
 
 void load_walk(struct load *l, void *into, const struct yaml *y)
@@ -223,7 +217,7 @@ void load_walk(struct load *l, void *into, const struct yaml *y)
 	size_t count;
 
 	if (y->kind == YAML_MAP) {
-		entries = yaml_entries(l->a, l->source, y, YAML_JOIN_VALUES, &count);
+		entries = load_map(l, y, expected, &count);
 		if (count != 1 || entries[0].value.kind != YAML_SCALAR) {
 			load_expected(l, y, expected);
 			return;

@@ -41,7 +41,7 @@ size_t findings_errors(const struct findings *f)
 	return n;
 }
 
-static int compare(const void *x, const void *y)
+static int compare_findings(const void *x, const void *y)
 {
 	const struct finding *a = x, *b = y;
 	int c;
@@ -57,7 +57,7 @@ static int compare(const void *x, const void *y)
 void findings_sort(struct findings *f)
 {
 	if (f->count)
-		qsort(f->list, f->count, sizeof(*f->list), compare);
+		qsort(f->list, f->count, sizeof(*f->list), compare_findings);
 }
 
 static const char *severity_name(enum severity s)
@@ -166,17 +166,10 @@ static void json_text(struct buf *out, struct slice s)
 	struct buf safe;
 
 	buf_init(&safe, out->arena);
-	for (size_t i = 0; i < s.n; i++)
-		if ((unsigned char)s.p[i] < 0x80)
-			buf_byte(&safe, (uint8_t)s.p[i]);
-		else if (source_character(slice_make(s.p + i, s.n - i)) == 0)
-			buf_byte(&safe, '?');
-		else {
-			size_t n = source_character(slice_make(s.p + i, s.n - i));
-
-			buf_add(&safe, s.p + i, n);
-			i += n - 1;
-		}
+	for (size_t i = 0, n; i < s.n; i += n ? n : 1) {
+		n = source_character(slice_make(s.p + i, s.n - i));
+		buf_put(&safe, n ? slice_make(s.p + i, n) : SLICE("?"));
+	}
 	json_string(out, buf_slice(&safe));
 }
 

@@ -64,7 +64,7 @@ static struct place place_at(const struct reader *r, size_t from, size_t to)
 	return yaml_locate(&r->file, from, to);
 }
 
-static struct finding *refuse(struct reader *r, struct place p, const char *sentence)
+static struct finding *report(struct reader *r, struct place p, const char *sentence)
 {
 	return findings_add(r->file.f, SEVERITY_ERROR, "yaml", p, "%s", sentence);
 }
@@ -82,24 +82,37 @@ static const struct {
 	{ "nested block mapping", "a second ': ' on one line",
 	  "put a text with ': ' in it in quotes" },
 	{ "cannot start", "a value cannot begin with this character", "put it in quotes" },
-	{ "without closing quote", "this quote is not closed", "expected a closing quote" },
-	{ "indent", "this line is not indented as those before it", "" },
+	{ "alias", "'*' begins an alias, and aliases are not used in a design", "put a value that begins with * in quotes" },
+	{ "escape", "'\\' begins an escape, and there is none like this", "put the text in single quotes" },
+	{ "trailing content", "something follows the closing quote", "put the whole value in quotes" },
+	{ "quoted scalar", "this quote is not closed", "expected a closing quote" },
+	{ "find expected ':'", "expected ': ' after a word", "as in 'table: Shop'" },
+	{ "end of block sequence", "this line has no '- ', and the lines before it have one",
+	  "a list has '- ' in each line, a map has 'name: value' in each" },
+	{ "indent", "this line is not indented like the lines before it", "" },
 };
 /* clang-format on */
 
-static struct place place_of_error(const struct reader *r, const struct fy_diag_error *e)
+/* The token's bytes; false: they are not known. */
+static bool token_bytes(const struct reader *r, struct fy_token *t, size_t *from, size_t *to)
 {
-	const struct fy_mark *start = e->fyt ? fy_token_start_mark(e->fyt) : NULL;
-	const struct fy_mark *end = e->fyt ? fy_token_end_mark(e->fyt) : NULL;
-	size_t from, to;
+	const struct fy_mark *start = t ? fy_token_start_mark(t) : NULL;
+	const struct fy_mark *end = t ? fy_token_end_mark(t) : NULL;
 
 	if (!start)
-		return (struct place){ .line = e->line > 0 ? e->line : 1,
-				       .column = e->column > 0 ? e->column : 1,
-				       .length = 1 };
-	from = start->input_pos + r->base;
-	to = end && end->input_pos >= start->input_pos ? end->input_pos + r->base : from + 1;
-	return place_at(r, from, to);
+		return false;
+	*from = start->input_pos + r->base;
+	*to = end && end->input_pos >= start->input_pos ? end->input_pos + r->base : *from;
+	return true;
+}
+
+static struct place place_of_error(const struct reader *r, const struct fy_diag_error *e)
+{
+	size_t from, to;
+
+	if (token_bytes(r, e->fyt, &from, &to))
+		return place_at(r, from, to);
+	return (struct place){ e->line > 0 ? e->line : 1, e->column > 0 ? e->column : 1, 1 };
 }
 
 static struct place place_of_opening(const struct reader *r)
@@ -109,50 +122,95 @@ static struct place place_of_opening(const struct reader *r)
 	return place_at(r, at, at + 1);
 }
 
+/* The first word of a line, or of the next one that has one; line 0: there is none. */
+static struct place first_word(const struct reader *r, int line)
+{
+	const struct slice s = r->file.s->text;
+	size_t at = (size_t)line <= r->file.line_count ? r->file.lines[line - 1] : s.n, end;
+
+	while (at < s.n && strchr(" \t\r\n", s.p[at]))
+		at++;
+	for (end = at; end < s.n && !strchr(": \t\r\n", s.p[end]);)
+		end++;
+	return at < s.n ? place_at(r, at, end) : (struct place){ 0 };
+}
 /* Whether the file ended too soon. */
 static bool is_at_end(const struct reader *r, const struct fy_diag_error *e)
 {
-	const struct fy_mark *start = e->fyt ? fy_token_start_mark(e->fyt) : NULL;
-	size_t at = start ? start->input_pos + r->base : 0;
+	size_t at, to;
 
-	while (start && at < r->file.s->text.n && strchr(" \t\r\n", r->file.s->text.p[at]))
+	if (!token_bytes(r, e->fyt, &at, &to))
+		return false;
+	while (at < r->file.s->text.n && strchr(" \t\r\n", r->file.s->text.p[at]))
 		at++;
-	return start && at >= r->file.s->text.n;
+	return at >= r->file.s->text.n;
+}
+
+/* USER#{name} */
+static bool is_brace(const struct reader *r, const struct fy_diag_error *e)
+{
+	size_t at, to;
+
+	return token_bytes(r, e->fyt, &at, &to) && at && at < r->file.s->text.n && r->file.s->text.p[at] == '{' &&
+	       strchr("#$", r->file.s->text.p[at - 1]);
+}
+
+/* The file ends, or something that cannot stand there follows in a later line. */
+static void report_unclosed(struct reader *r, bool ends, struct place p)
+{
+	struct place opening = place_of_opening(r);
+	char open = r->file.s->text.p[r->open[r->open_count - 1]];
+	struct finding *f;
+
+	if (ends)
+		f = findings_add(r->file.f, SEVERITY_ERROR, "yaml", opening, "this '%c' is not closed", open);
+	else
+		f = findings_add(r->file.f, SEVERITY_ERROR, "yaml", p, "the '%c' in line %d is not closed before this",
+				 open, opening.line);
+	f->repair = arena_printf(r->file.a, "expected ',' or '%c'; note that ' #' begins a comment",
+				 open == '[' ? ']' : '}');
+}
+
+/* A value that seems to go on in the next line: that line is indented too deep, or this one lacks its ':'. */
+static void report_continued(struct reader *r, struct place p)
+{
+	struct place next = first_word(r, p.line + 1);
+
+	if (next.column > first_word(r, p.line).column)
+		report(r, next, "this line is indented deeper than the line before, and so continues its value")->repair =
+			SLICE("indent all lines of a map alike");
+	else
+		report(r, p, "expected ': ' after a word")->repair = SLICE("as in 'table: Shop'");
 }
 
 static void report_error(struct reader *r)
 {
 	void *iterator = NULL;
 	struct fy_diag_error *e = fy_diag_errors_iterate(r->diag, &iterator);
-	struct finding *f;
+	const char *says = e && e->msg ? e->msg : "something unexpected";
+	struct place p = e ? place_of_error(r, e) : (struct place){ 1, 1, 1 };
 
 	r->failed = true;
-	if (!e) {
-		refuse(r, (struct place){ 1, 1, 1 }, "the file cannot be read as YAML");
+	if (e && r->open_count && (is_at_end(r, e) || p.line > place_of_opening(r).line)) {
+		report_unclosed(r, is_at_end(r, e), p);
 		return;
 	}
-	if (r->open_count && is_at_end(r, e)) {
-		bool list = r->file.s->text.p[r->open[r->open_count - 1]] == '[';
-
-		f = refuse(r, place_of_opening(r), list ? "this '[' is not closed" : "this '{' is not closed");
-		f->repair = list ? SLICE("expected ',' or ']'") : SLICE("expected ',' or '}'");
+	if (strstr(says, "multiline plain key")) {
+		report_continued(r, p);
 		return;
 	}
-	for (size_t i = 0; i < sizeof(sentences) / sizeof(sentences[0]); i++) {
-		struct place p = place_of_error(r, e);
-
-		if (!e->msg || !strstr(e->msg, sentences[i].says))
-			continue;
-		f = refuse(r, p, sentences[i].message);
-		f->repair = slice_str(sentences[i].repair);
-		return;
-	}
-	findings_add(r->file.f, SEVERITY_ERROR, "yaml", place_of_error(r, e), "this is not YAML: %s",
-		     e->msg ? e->msg : "something unexpected");
+	for (size_t i = 0; i < sizeof(sentences) / sizeof(sentences[0]); i++)
+		if (strstr(says, sentences[i].says)) {
+			report(r, p, sentences[i].message)->repair = is_brace(r, e)
+									     ? SLICE("a placeholder is written <name>")
+									     : slice_str(sentences[i].repair);
+			return;
+		}
+	findings_add(r->file.f, SEVERITY_ERROR, "yaml", p, "this is not YAML: %s", says);
 }
 
 /* ---- events ---- */
-static enum fy_event_type next(struct reader *r)
+static enum fy_event_type next_event(struct reader *r)
 {
 	if (r->event)
 		fy_parser_event_free(r->parser, r->event);
@@ -165,29 +223,28 @@ static enum fy_event_type next(struct reader *r)
 	return r->event ? r->event->type : FYET_NONE;
 }
 
-static void mark(const struct reader *r, struct fy_token *t, struct yaml *y)
+static void mark_place(const struct reader *r, struct fy_token *t, struct yaml *y)
 {
-	const struct fy_mark *start = t ? fy_token_start_mark(t) : NULL;
-	const struct fy_mark *end = t ? fy_token_end_mark(t) : NULL;
+	size_t from, to;
 
-	if (!start)
+	if (!token_bytes(r, t, &from, &to))
 		return;
-	y->at = (uint32_t)(start->input_pos + r->base);
-	y->end = end && end->input_pos >= start->input_pos ? (uint32_t)(end->input_pos + r->base) : y->at;
-	y->place = place_at(r, y->at, y->end);
+	y->at = (uint32_t)from;
+	y->end = (uint32_t)to;
+	y->place = place_at(r, from, to);
 }
 
-static void refuse_properties(struct reader *r, struct fy_token *anchor, struct fy_token *tag)
+static void report_properties(struct reader *r, struct fy_token *anchor, struct fy_token *tag)
 {
 	struct yaml y = { 0 };
 
 	if (anchor) {
-		mark(r, anchor, &y);
-		refuse(r, y.place, "anchors are not used in a design");
+		mark_place(r, anchor, &y);
+		report(r, y.place, "anchors are not used in a design");
 	}
 	if (tag) {
-		mark(r, tag, &y);
-		refuse(r, y.place, "tags are not used in a design");
+		mark_place(r, tag, &y);
+		report(r, y.place, "tags are not used in a design");
 	}
 }
 
@@ -252,10 +309,10 @@ static void read_scalar(struct reader *r, struct yaml *y)
 {
 	struct fy_token *t = token_of_scalar(r);
 
-	refuse_properties(r, r->event->scalar.anchor, r->event->scalar.tag);
+	report_properties(r, r->event->scalar.anchor, r->event->scalar.tag);
 	if (!t)
 		return;
-	mark(r, t, y);
+	mark_place(r, t, y);
 	y->text = text_of(r, t, y);
 	y->quoted = fy_token_scalar_style(t) != FYSS_PLAIN;
 	y->kind = YAML_SCALAR;
@@ -279,11 +336,11 @@ static bool read_list(struct reader *r, int depth, struct yaml *y)
 	size_t n = 0, room = 0;
 
 	y->kind = YAML_LIST;
-	refuse_properties(r, r->event->sequence_start.anchor, r->event->sequence_start.tag);
-	mark(r, r->event->sequence_start.sequence_start, y);
+	report_properties(r, r->event->sequence_start.anchor, r->event->sequence_start.tag);
+	mark_place(r, r->event->sequence_start.sequence_start, y);
 	y->flow = begins_with(r, y, '[');
 	open_flow(r, y);
-	while (next(r) != FYET_SEQUENCE_END) {
+	while (next_event(r) != FYET_SEQUENCE_END) {
 		struct yaml item = { .place = y->place, .at = y->at, .end = y->at };
 
 		if (!read_node(r, depth + 1, &item))
@@ -316,7 +373,7 @@ static bool is_new_key(struct reader *r, struct map *seen, const struct yaml_ent
 	struct place *place;
 
 	if (e->key.kind != YAML_SCALAR) {
-		refuse(r, e->key.place, "expected a word before ':'");
+		report(r, e->key.place, "expected a word before ':'");
 		return false;
 	}
 	if (e->bare)
@@ -341,17 +398,17 @@ static bool read_map(struct reader *r, int depth, struct yaml *y)
 
 	y->kind = YAML_MAP;
 	map_init(&seen, r->file.a);
-	refuse_properties(r, r->event->mapping_start.anchor, r->event->mapping_start.tag);
-	mark(r, r->event->mapping_start.mapping_start, y);
+	report_properties(r, r->event->mapping_start.anchor, r->event->mapping_start.tag);
+	mark_place(r, r->event->mapping_start.mapping_start, y);
 	y->flow = begins_with(r, y, '{');
 	open_flow(r, y);
-	while (next(r) != FYET_MAPPING_END) {
+	while (next_event(r) != FYET_MAPPING_END) {
 		struct yaml_entry e = { .key = { .place = y->place, .at = y->at, .end = y->at } };
 
 		if (!read_node(r, depth + 1, &e.key))
 			return false;
 		e.value = (struct yaml){ .place = e.key.place, .at = e.key.end, .end = e.key.end };
-		next(r);
+		next_event(r);
 		if (!read_node(r, depth + 1, &e.value))
 			return false;
 		e.bare = is_bare(r, y, &e);
@@ -375,16 +432,16 @@ static bool read_node(struct reader *r, int depth, struct yaml *y)
 	switch (r->event->type) {
 	case FYET_SCALAR: read_scalar(r, y); return true;
 	case FYET_ALIAS:
-		mark(r, r->event->alias.anchor, y);
-		refuse(r, y->place, "aliases are not used in a design");
+		mark_place(r, r->event->alias.anchor, y);
+		report(r, y->place, "aliases are not used in a design");
 		return true;
 	case FYET_SEQUENCE_START:
 	case FYET_MAPPING_START:
 		if (depth < YAML_DEPTH_MAX)
 			return r->event->type == FYET_MAPPING_START ? read_map(r, depth, y) : read_list(r, depth, y);
-		refuse(r, y->place, "maps and lists are nested too deeply");
+		report(r, y->place, "maps and lists are nested too deeply");
 		break;
-	default: refuse(r, y->place, "this is not YAML"); break;
+	default: report(r, y->place, "this is not YAML"); break;
 	}
 	r->failed = true;
 	return false;
@@ -392,21 +449,21 @@ static bool read_node(struct reader *r, int depth, struct yaml *y)
 
 static bool read_document(struct reader *r, struct yaml *root)
 {
-	enum fy_event_type type = next(r);
+	enum fy_event_type type = next_event(r);
 
 	while (type == FYET_STREAM_START || type == FYET_DOCUMENT_START)
-		type = next(r);
+		type = next_event(r);
 	if (type == FYET_NONE && r->failed)
 		return false;
 	if (type != FYET_STREAM_END && type != FYET_NONE && !read_node(r, 0, root))
 		return false;
-	while ((type = next(r)) != FYET_NONE && type != FYET_DOCUMENT_START)
+	while ((type = next_event(r)) != FYET_NONE && type != FYET_DOCUMENT_START)
 		;
 	if (type == FYET_DOCUMENT_START) {
 		struct yaml y = { .place = { 1, 1, 1 } };
 
-		mark(r, r->event->document_start.document_start, &y);
-		refuse(r, y.place, "one file is one design: a second document begins here");
+		mark_place(r, r->event->document_start.document_start, &y);
+		report(r, y.place, "one file is one design: a second document begins here");
 	}
 	return !r->failed;
 }
@@ -438,11 +495,12 @@ static bool is_text(struct reader *r)
 		size_t n = source_character(slice_make(s.p + i, s.n - i));
 
 		if (n == 0) {
-			refuse(r, place_at(r, i, i + 1), "this is not UTF-8");
+			report(r, place_at(r, i, i + 1), "this is not UTF-8")->repair = SLICE("save the file as UTF-8");
 			return false;
 		}
 		if ((c < 32 && c != '\t' && c != '\n' && c != '\r') || c == 127) {
-			refuse(r, place_at(r, i, i + 1), "a control character");
+			findings_add(r->file.f, SEVERITY_ERROR, "yaml", place_at(r, i, i + 1),
+				     "a control character, byte 0x%02x, cannot be in a design", c);
 			return false;
 		}
 		i += n;
@@ -459,7 +517,7 @@ const struct yaml *yaml_parse(struct arena *a, const struct source *s, yaml_env 
 	r->file = (struct yaml_file){ .a = a, .s = s, .f = f, .env = env, .env_ctx = env_ctx };
 	r->base = slice_starts(s->text, SLICE("\xef\xbb\xbf")) ? 3 : 0;
 	if (s->text.n > YAML_SIZE_MAX) {
-		refuse(r, (struct place){ 0 }, "a design is at most 1 MiB of text");
+		report(r, (struct place){ 0 }, "a design is at most 1 MiB of text, and this file is larger");
 		return NULL;
 	}
 	root->place = (struct place){ 1, 1, 1 };

@@ -1,8 +1,10 @@
 /* Key templates: parsed once, filled on every write, matched to read a key back.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "base/grow.h"
 #include "base/timestamp.h"
 #include "design/term/template.h"
 #include "design/term/term_lex.h"
+#include "design/term/term_parts.h"
 #include "design/term/term_text.h"
 
 #define WIDTH_MAX   37 /* with an offset a number still has fewer than 38 digits */
@@ -20,7 +22,7 @@ struct parser {
 	size_t count, room;
 };
 
-static bool refuse(struct parser *p, size_t at, size_t end, const char *message, const char *repair)
+static bool refuse_template(struct parser *p, size_t at, size_t end, const char *message, const char *repair)
 {
 	struct place place = term_place(p->text, p->place, at, end);
 	struct finding *f = findings_add(p->findings, SEVERITY_ERROR, "bad-template", place, "%s", message);
@@ -32,24 +34,9 @@ static bool refuse(struct parser *p, size_t at, size_t end, const char *message,
 
 static struct template_part *add_part(struct parser *p)
 {
-	if (p->count == p->room) {
-		size_t room = p->room ? 2 * p->room : 4;
-
-		p->parts = arena_grow(p->arena, p->parts, p->room * sizeof(*p->parts), room * sizeof(*p->parts));
-		p->room = room;
-	}
+	GROW_IN(p->arena, p->parts, p->count, p->room, 4);
 	p->parts[p->count] = (struct template_part){ .format = FORMAT_PLAIN };
 	return &p->parts[p->count++];
-}
-
-static bool is_digit(char c)
-{
-	return c >= '0' && c <= '9';
-}
-
-static bool is_name_byte(char c)
-{
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || is_digit(c) || c == '_' || c == '-' || (c & 0x80);
 }
 
 /* name { "." name } at [at, end) */
@@ -62,14 +49,14 @@ static bool parse_names(struct parser *p, struct template_part *part, size_t at,
 		most += p->text.p[i] == '.';
 	names = arena_array(p->arena, struct slice, most);
 	for (size_t i = at; i <= end; i++) {
-		if (i < end && is_name_byte(p->text.p[i]))
+		if (i < end && (lex_is_name(p->text.p[i]) || p->text.p[i] == '-'))
 			continue;
 		if (i < end && p->text.p[i] != '.')
-			return refuse(p, i, i + 1, "this is not allowed in a placeholder's name",
-				      "a placeholder is <name>, <variable.name> or <name:format>");
+			return refuse_template(p, i, i + 1, "this is not allowed in a placeholder's name",
+					       "a placeholder is <name>, <variable.name> or <name:format>");
 		if (i == start)
-			return refuse(p, at - 1, end + 1, "this placeholder lacks a name",
-				      "a placeholder is <name>, <variable.name> or <name:format>");
+			return refuse_template(p, at - 1, end + 1, "this placeholder lacks a name",
+					       "a placeholder is <name>, <variable.name> or <name:format>");
 		names[part->name_count++] = arena_copy(p->arena, slice_make(p->text.p + start, i - start));
 		start = i + 1;
 	}
@@ -78,14 +65,14 @@ static bool parse_names(struct parser *p, struct template_part *part, size_t at,
 	return true;
 }
 
-/* The digits behind + or 0. */
+/* The digits after + or 0. */
 static bool parse_width(struct slice digits, int *out)
 {
 	*out = 0;
 	if (digits.n == 0 || digits.n > 2)
 		return false;
 	for (size_t i = 0; i < digits.n; i++) {
-		if (!is_digit(digits.p[i]))
+		if (!lex_is_digit(digits.p[i]))
 			return false;
 		*out = *out * 10 + (digits.p[i] - '0');
 	}
@@ -109,18 +96,19 @@ static bool parse_format(struct parser *p, struct template_part *part, size_t at
 		part->format = text.p[0] == '0' ? FORMAT_PAD : FORMAT_OFFSET;
 		if (parse_width(slice_make(text.p + 1, text.n - 1), &part->width))
 			return true;
-		return refuse(p, at, end, "this width is not a number from 1 to 37", "as in <order:06> or <score:+10>");
+		return refuse_template(p, at, end, "this width is not a number from 1 to 37",
+				       "as in <order:06> or <score:+10>");
 	}
-	if (text.n && is_digit(text.p[0]))
-		return refuse(p, at, end, "a width begins with 0 (padded) or + (offset)",
-			      "as in <order:06> or <score:+10>");
+	if (text.n && lex_is_digit(text.p[0]))
+		return refuse_template(p, at, end, "a width begins with 0 (padded) or + (offset)",
+				       "as in <order:06> or <score:+10>");
 	meant = suggest_word(text, words);
-	return refuse(p, at, end, "there is no such format",
-		      meant ? arena_cstr(p->arena, arena_printf(p->arena, "did you mean %s?", meant))
-			    : "formats are date, month, lower, slug, 06 (padded) and +10 (offset)");
+	return refuse_template(p, at, end, "there is no such format",
+			       meant ? arena_cstr(p->arena, arena_printf(p->arena, "did you mean %s?", meant))
+				     : "formats are date, month, lower, slug, 06 (padded) and +10 (offset)");
 }
 
-/* The placeholder that opens at `at`; *next is behind it. */
+/* The placeholder that opens at `at`; *next is after it. */
 static bool parse_placeholder(struct parser *p, size_t at, size_t *next)
 {
 	struct template_part *part;
@@ -129,7 +117,7 @@ static bool parse_placeholder(struct parser *p, size_t at, size_t *next)
 	while (end < p->text.n && p->text.p[end] != '>' && p->text.p[end] != '<')
 		end++;
 	if (end == p->text.n || p->text.p[end] == '<')
-		return refuse(p, at, end, "this placeholder has no end", "close it with >");
+		return refuse_template(p, at, end, "this placeholder has no end", "close it with >");
 	for (colon = at + 1; colon < end && p->text.p[colon] != ':'; colon++)
 		;
 	part = add_part(p);
@@ -148,7 +136,7 @@ static bool parse_parts(struct parser *p)
 			continue;
 		}
 		if (p->text.p[at] == '>')
-			return refuse(p, at, at + 1, "no placeholder is open here", NULL);
+			return refuse_template(p, at, at + 1, "no placeholder is open here", NULL);
 		if (!parse_placeholder(p, at, &end))
 			return false;
 	}
@@ -161,7 +149,7 @@ const struct template *template_parse(struct arena *a, struct slice text, struct
 	struct template *t;
 
 	if (text.n == 0) {
-		refuse(&p, 0, 0, "a template cannot be empty", NULL);
+		refuse_template(&p, 0, 0, "a template cannot be empty", NULL);
 		return NULL;
 	}
 	if (!text_is_utf8(text)) {
@@ -199,7 +187,7 @@ static struct slice part_name(struct arena *a, const struct template_part *part)
 	return buf_slice(&b);
 }
 
-static enum template_result bad(struct filler *f, const struct template_part *part, const char *what)
+static enum template_result refuse_value(struct filler *f, const struct template_part *part, const char *what)
 {
 	struct slice name = part_name(f->arena, part);
 
@@ -207,16 +195,15 @@ static enum template_result bad(struct filler *f, const struct template_part *pa
 	return TEMPLATE_BAD;
 }
 
-/* A value's text may enter a key: segments are told apart by '#', and DynamoDB takes no empty
- * key. */
+/* Whether the text may be part of a key: '#' separates the parts, and DynamoDB takes no empty key. */
 static enum template_result check_key(struct filler *f, const struct template_part *part, struct slice text)
 {
 	if (!f->in_key)
 		return TEMPLATE_OK;
 	if (text.n == 0)
-		return bad(f, part, "is part of a key and cannot be empty");
+		return refuse_value(f, part, "is part of a key and cannot be empty");
 	if (memchr(text.p, '#', text.n))
-		return bad(f, part, "is part of a key and cannot contain '#'");
+		return refuse_value(f, part, "is part of a key and cannot contain '#'");
 	return TEMPLATE_OK;
 }
 
@@ -233,7 +220,7 @@ static enum template_result fill_plain(struct filler *f, const struct template_p
 		n = value_number(v);
 		*out = arena_copy(f->arena, slice_make(number, number_format(&n, number)));
 		return TEMPLATE_OK;
-	default: return bad(f, part, "must be a string or a number");
+	default: return refuse_value(f, part, "must be a string or a number");
 	}
 }
 
@@ -254,27 +241,18 @@ static enum template_result fill_time(struct filler *f, const struct template_pa
 				      struct slice *out)
 {
 	char date[TIME_DATE_MAX];
-	int64_t ms = 0, seconds = 0;
-	struct slice text = value_bytes(v);
-	struct number n;
-	bool ok;
+	struct slice text;
+	int64_t ms;
 
-	if (value_type(v) == VALUE_N) {
-		n = value_number(v);
-		ok = number_to_i64(&n, &seconds) && seconds >= TIME_MIN_MS / 1000 && seconds <= TIME_MAX_MS / 1000;
-		ms = ok ? seconds * 1000 : 0;
-	} else {
-		ok = value_type(v) == VALUE_S && (time_parse(text, &ms) || time_parse_date(text, &ms));
-	}
-	if (!ok)
-		return bad(f, part, "must be a timestamp such as 2026-11-15T12:00:00Z");
+	if (!term_moment(v, &ms))
+		return refuse_value(f, part, "must be a timestamp such as 2026-11-15T12:00:00Z");
 	text = time_format_date(ms, date);
 	text.n = part->format == FORMAT_DATE ? DATE_WIDTH : MONTH_WIDTH;
 	*out = arena_copy(f->arena, text);
 	return TEMPLATE_OK;
 }
 
-/* `n` in exactly part->width digits, behind zeros. */
+/* `n` in exactly part->width digits, with leading zeros. */
 static enum template_result fill_digits(struct filler *f, const struct template_part *part, const struct number *n,
 					struct slice *out)
 {
@@ -289,7 +267,7 @@ static enum template_result fill_digits(struct filler *f, const struct template_
 				: arena_printf(f->arena, "must be a whole number from -5E%d to below 5E%d",
 					       part->width - 1, part->width - 1);
 
-		return bad(f, part, arena_cstr(f->arena, why));
+		return refuse_value(f, part, arena_cstr(f->arena, why));
 	}
 	text = arena_alloc(f->arena, width);
 	memset(text, '0', width - len);
@@ -305,9 +283,9 @@ static enum template_result fill_number(struct filler *f, const struct template_
 	struct error ignored;
 
 	if (!to_number(f, v, &n))
-		return bad(f, part, "must be a number");
+		return refuse_value(f, part, "must be a number");
 	if (part->format == FORMAT_OFFSET && (n.exponent < 0 || !number_add(&n, &half, &n, f->arena, &ignored)))
-		n = (struct number){ .digits = 1, .exponent = -1 }; /* told below */
+		n = (struct number){ .digits = 1, .exponent = -1 }; /* reported below */
 	return fill_digits(f, part, &n, out);
 }
 
@@ -351,9 +329,9 @@ static enum template_result fill_bare(struct filler *f, const struct template_pa
 	if (!f->in_key || t == VALUE_N)
 		return TEMPLATE_OK;
 	if (t == VALUE_B)
-		return value_bytes(v).n ? TEMPLATE_OK : bad(f, part, "is part of a key and cannot be empty");
+		return value_bytes(v).n ? TEMPLATE_OK : refuse_value(f, part, "is part of a key and cannot be empty");
 	if (t != VALUE_S)
-		return bad(f, part, "must be a string or a number");
+		return refuse_value(f, part, "must be a string or a number");
 	return check_key(f, part, value_bytes(v));
 }
 
@@ -368,18 +346,17 @@ static struct value value_of(const struct source_of *x, const struct template_pa
 	return x->scope ? term_path(x->scope, p->names, p->name_count, p->of, p->at) : x->value;
 }
 
-static enum template_result fill(struct filler *f, const struct template *t, const struct source_of *from,
-				 struct value *out)
+static enum template_result fill_template(struct filler *f, const struct template *t, const struct source_of *from,
+					  struct value *out)
 {
 	const struct template_part *first = &t->parts[0];
 	struct buf b;
 
 	*out = VALUE_ABSENT;
-	if (t->part_count == 1 && first->names && first->format == FORMAT_PLAIN)
+	if (template_is_bare(t))
 		return fill_bare(f, first, value_of(from, first), out);
 	buf_init(&b, f->arena);
-	for (size_t i = 0; i < t->part_count; i++) {
-		const struct template_part *part = &t->parts[i];
+	for (const struct template_part *part = t->parts; part < t->parts + t->part_count; part++) {
 		enum template_result r;
 		struct slice text;
 		struct value v;
@@ -405,7 +382,7 @@ enum template_result template_fill(const struct template *t, const struct term_s
 {
 	struct filler f = { s->arena, e, in_key };
 
-	return fill(&f, t, &(struct source_of){ .scope = s }, out);
+	return fill_template(&f, t, &(struct source_of){ .scope = s }, out);
 }
 
 enum template_result template_fill_with(const struct template *t, struct value v, bool in_key, struct arena *a,
@@ -413,7 +390,7 @@ enum template_result template_fill_with(const struct template *t, struct value v
 {
 	struct filler f = { a, e, in_key };
 
-	return fill(&f, t, &(struct source_of){ .value = v }, out);
+	return fill_template(&f, t, &(struct source_of){ .value = v }, out);
 }
 
 struct slice template_prefix(const struct template *t)

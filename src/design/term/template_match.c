@@ -47,8 +47,7 @@ static char separator(const struct template *t)
 	return '\0';
 }
 
-/* A run of placeholders that takes the whole of `text`. Of several without a fixed width the first
- * takes all there is. */
+/* A run of placeholders that takes the whole of `text`. Of several without a fixed width the first takes all. */
 static bool match_run(const struct template *t, size_t from, size_t to, struct slice text, struct slice *values)
 {
 	size_t fixed = 0, spare;

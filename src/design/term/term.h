@@ -112,6 +112,12 @@ struct term {
 	size_t arg_count;
 };
 
+/* The name that the term is and nothing else; NULL: it is something else. */
+static inline const struct slice *term_name(const struct term *t)
+{
+	return t->kind == TERM_PATH && t->name_count == 1 ? &t->names[0] : NULL;
+}
+
 /* Parses the whole text, whose place in the file is `p`. NULL, with a finding, when it is no term: bad-term,
  * unknown-function, wrong-arguments. A term's place covers it from its first to its last character. */
 const struct term *term_parse(struct arena *a, struct slice text, struct place p, struct findings *f);
@@ -120,6 +126,8 @@ void term_print(struct buf *b, const struct term *t);
 
 /* Calls visit() for the term and all terms in it, outermost first. */
 void term_walk(const struct term *t, void (*visit)(void *ctx, const struct term *t), void *ctx);
+/* Whether this is so of the term, or of one in it; `t` NULL: no. */
+bool term_any(const struct term *t, bool (*is)(const void *ctx, const struct term *t), const void *ctx);
 
 /* ---- evaluation ---- */
 struct term_variable {
@@ -141,8 +149,8 @@ struct term_scope {
 	bool body;                            /* the input is a request body: only input.x reads it */
 	const struct term_variable *variables;
 	size_t variable_count;
-	/* Called when an attribute of the item is read. May be NULL. */
-	void (*reads)(void *ctx, struct slice name, struct value v);
+	/* Called when an attribute of the item is read, in terms that the loader has seen. May be NULL. */
+	void (*reads)(void *ctx, const struct name *n, struct value v);
 	/* Reads an item of another entity by its key values: whether it exists, and the attribute of a FETCH. False: error set. */
 	bool (*fetch)(void *ctx, const struct term *t, const struct value *args, bool *there, struct value *v,
 		      struct error *e);

@@ -216,8 +216,7 @@ static struct value call_extreme(enum term_function f, const struct value *args,
 	return best;
 }
 
-/* A timestamp, a date, or seconds since 1970. */
-static bool moment(struct value v, int64_t *ms)
+bool term_moment(struct value v, int64_t *ms)
 {
 	struct number n;
 	int64_t seconds;
@@ -238,14 +237,14 @@ static struct value call_date(struct arena *a, struct value v)
 	char text[TIME_DATE_MAX];
 	int64_t ms;
 
-	return moment(v, &ms) ? value_make_s(a, time_format_date(ms, text)) : VALUE_ABSENT;
+	return term_moment(v, &ms) ? value_make_s(a, time_format_date(ms, text)) : VALUE_ABSENT;
 }
 
 static struct value call_epoch(struct arena *a, struct value v)
 {
 	int64_t ms;
 
-	if (!moment(v, &ms))
+	if (!term_moment(v, &ms))
 		return VALUE_ABSENT;
 	return value_make_i64(a, (ms >= 0 ? ms : ms - 999) / 1000);
 }
@@ -274,22 +273,22 @@ static struct value call_power(struct arena *a, struct value x, struct value y)
 	return value_make_n(a, &n);
 }
 
-/* round(x, 2): two digits behind the point. */
+/* round(x, 2): two decimal places. */
 static struct value call_round(struct arena *a, const struct value *args, size_t count)
 {
 	struct number n, digits;
 	struct error e = { 0 };
-	int64_t behind = 0;
+	int64_t places = 0;
 
 	if (value_type(args[0]) != VALUE_N || (count > 1 && value_type(args[1]) != VALUE_N))
 		return VALUE_ABSENT;
 	n = value_number(args[0]);
 	if (count > 1) {
 		digits = value_number(args[1]);
-		if (!number_to_i64(&digits, &behind) || behind < -100 || behind > 100)
+		if (!number_to_i64(&digits, &places) || places < -100 || places > 100)
 			return VALUE_ABSENT;
 	}
-	return number_round(&n, (int)-behind, &n, a, &e) ? value_make_n(a, &n) : VALUE_ABSENT;
+	return number_round(&n, (int)-places, &n, a, &e) ? value_make_n(a, &n) : VALUE_ABSENT;
 }
 
 struct value term_call(struct arena *a, enum term_function f, const struct value *args, size_t n)

@@ -1,5 +1,5 @@
-/* Evaluates terms over attribute values. Nothing here trusts types: what does not fit is false or
- * absent, as in DynamoDB, and only arithmetic complains.
+/* Evaluates terms over attribute values. Values of an unexpected type are false or absent, as in DynamoDB; only
+ * arithmetic reports them.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/timestamp.h"
 #include "design/row.h"
@@ -135,8 +135,8 @@ static bool round_both(struct number *x, struct number *y, bool product, struct 
 	return number_round(x, at_x, x, a, e) && number_round(y, at_y, y, a, e);
 }
 
-static bool compute(enum term_kind op, const struct number *x, const struct number *y, struct number *out,
-		    struct arena *a, struct error *e)
+static bool compute_number(enum term_kind op, const struct number *x, const struct number *y, struct number *out,
+			   struct arena *a, struct error *e)
 {
 	switch (op) {
 	case TERM_ADD: return number_add(x, y, out, a, e);
@@ -183,9 +183,9 @@ static bool arithmetic(enum term_kind op, struct value x, struct value y, struct
 				 verb_of(op), value_type_name(value_type(value_type(x) == VALUE_N ? y : x)));
 	left = value_number(x);
 	right = value_number(y);
-	if (!compute(op, &left, &right, &n, a, e)) {
+	if (!compute_number(op, &left, &right, &n, a, e)) {
 		if (op == TERM_DIV || !round_both(&left, &right, op == TERM_MUL, a, e) ||
-		    !compute(op, &left, &right, &n, a, e))
+		    !compute_number(op, &left, &right, &n, a, e))
 			return false;
 	}
 	*out = value_make_n(a, &n);
@@ -239,29 +239,27 @@ struct value term_path(const struct term_scope *s, const struct slice *names, si
 	if (v)
 		return inside(v->value, names + 1, n - 1);
 	found = in_row(s->item, names[0], at);
-	if (s->reads)
-		s->reads(s->ctx, names[0], found);
+	if (s->reads && at)
+		s->reads(s->ctx, at, found);
 	if (!value_present(found) && s->input && !s->body)
 		found = in_row(s->input, names[0], at);
 	return inside(found, names + 1, n - 1);
 }
 
-/* ---- what is the same for all items ---- */
+/* ---- parts with the same result for all items ---- */
 
-static void look_for_path(void *ctx, const struct term *t)
+static bool is_path(const void *ctx, const struct term *t)
 {
-	bool *any = ctx;
-
-	*any = *any || t->kind == TERM_PATH;
+	(void)ctx;
+	return t->kind == TERM_PATH;
 }
 
 static void number_parts(struct term *rule, const struct term *t)
 {
-	bool any = false;
+	bool any = term_any(t, is_path, NULL);
 
 	if (t->kind == TERM_LITERAL || t->kind == TERM_ALWAYS || t->kind == TERM_NEVER)
 		return;
-	term_walk(t, look_for_path, &any);
 	if (!any)
 		((struct term *)(uintptr_t)t)->once = ++rule->once_count; /* part of a rule that is being made */
 	for (size_t i = 0; any && i < t->arg_count; i++)
@@ -297,7 +295,7 @@ static inline bool value_of(const struct term *t, const struct term_scope *s, st
 
 /* ---- other items and the caller ---- */
 
-/* *whole: all of the identity is there; without it there is no item. */
+/* *whole: no part of the identity is absent; otherwise there is no such item. */
 static bool arguments(const struct term *t, const struct term_scope *s, struct value **out, bool *whole, struct error *e)
 {
 	struct value *args = arena_array(s->arena, struct value, t->arg_count);
@@ -312,7 +310,7 @@ static bool arguments(const struct term *t, const struct term_scope *s, struct v
 	return true;
 }
 
-static bool fetch(const struct term *t, const struct term_scope *s, bool *there, struct value *v, struct error *e)
+static bool fetch_item(const struct term *t, const struct term_scope *s, bool *there, struct value *v, struct error *e)
 {
 	struct value *args;
 	bool whole;
@@ -326,13 +324,13 @@ static bool fetch(const struct term *t, const struct term_scope *s, bool *there,
 	return s->fetch(s->ctx, t, args, there, v, e);
 }
 
-static bool visible(const struct term *t, const struct term_scope *s, bool *out, struct error *e)
+static bool see_item(const struct term *t, const struct term_scope *s, bool *out, struct error *e)
 {
 	struct value *args, v;
 	bool whole;
 
 	if (!s->visible)
-		return fetch(t, s, out, &v, e);
+		return fetch_item(t, s, out, &v, e);
 	*out = false;
 	if (!arguments(t, s, &args, &whole, e) || !whole)
 		return !whole;
@@ -346,7 +344,7 @@ static bool has_role(const struct term *t, const struct term_scope *s)
 	return slice_is(t->name, "user") || (s->has_role && s->has_role(s->ctx, t->name));
 }
 
-static bool may(const struct term *t, const struct term_scope *s, bool *out, struct error *e)
+static bool caller_may(const struct term *t, const struct term_scope *s, bool *out, struct error *e)
 {
 	struct value permission;
 
@@ -373,7 +371,7 @@ static bool is_in(const struct term *t, const struct term_scope *s, bool *out, s
 	return true;
 }
 
-static bool compared(const struct term *t, const struct term_scope *s, bool *out, struct error *e)
+static bool evaluate_comparison(const struct term *t, const struct term_scope *s, bool *out, struct error *e)
 {
 	struct value v[COMPARED_MOST] = { VALUE_ABSENT };
 
@@ -403,7 +401,7 @@ static bool is_condition(enum term_kind kind)
 	}
 }
 
-static bool holds(const struct term *t, const struct term_scope *s, bool *out, struct error *e)
+static bool evaluate_condition(const struct term *t, const struct term_scope *s, bool *out, struct error *e)
 {
 	struct value v;
 
@@ -422,13 +420,13 @@ static bool holds(const struct term *t, const struct term_scope *s, bool *out, s
 		return true;
 	case TERM_IN: return is_in(t, s, out, e);
 	case TERM_IS_ROLE: *out = has_role(t, s); return true;
-	case TERM_MAY: return may(t, s, out, e);
-	case TERM_EXISTS: return fetch(t, s, out, &v, e);
-	case TERM_VISIBLE: return visible(t, s, out, e);
+	case TERM_MAY: return caller_may(t, s, out, e);
+	case TERM_EXISTS: return fetch_item(t, s, out, &v, e);
+	case TERM_VISIBLE: return see_item(t, s, out, e);
 	default: break;
 	}
 	if (is_condition(t->kind))
-		return compared(t, s, out, e);
+		return evaluate_comparison(t, s, out, e);
 	if (!value_of(t, s, &v, e))
 		return false;
 	*out = value_type(v) == VALUE_BOOL && value_bool(v);
@@ -438,14 +436,14 @@ static bool holds(const struct term *t, const struct term_scope *s, bool *out, s
 static bool remembered(const struct term *t, const struct term_scope *s, struct term_known *k, bool *out,
 		       struct error *e)
 {
-	if (!k->known && !holds(t, s, &k->holds, e))
+	if (!k->known && !evaluate_condition(t, s, &k->holds, e))
 		return false;
 	k->known = true;
 	*out = k->holds;
 	return true;
 }
 
-/* What nearly all rules are made of goes the short way: `and`, `or`, and whether two values are the same. */
+/* The parts of nearly all rules are handled here: `and`, `or`, and whether two values are the same. */
 bool term_holds(const struct term *t, const struct term_scope *s, bool *out, struct error *e)
 {
 	struct term_known *k = known_of(t, s);
@@ -462,7 +460,7 @@ bool term_holds(const struct term *t, const struct term_scope *s, bool *out, str
 	if (k)
 		return remembered(t, s, k, out, e);
 	if (t->kind != TERM_EQ && t->kind != TERM_NE)
-		return holds(t, s, out, e);
+		return evaluate_condition(t, s, out, e);
 	if (!value_of(t->args[0], s, &x, e) || !value_of(t->args[1], s, &y, e))
 		return false;
 	*out = is_same(x, y) == (t->kind == TERM_EQ);
@@ -472,14 +470,14 @@ bool term_holds(const struct term *t, const struct term_scope *s, bool *out, str
 /* ---- values ---- */
 
 /* Only the chosen one is evaluated: the other may read an item. */
-static bool choose(const struct term *t, const struct term_scope *s, struct value *out, struct error *e)
+static bool evaluate_choose(const struct term *t, const struct term_scope *s, struct value *out, struct error *e)
 {
 	bool first;
 
 	return term_holds(t->args[0], s, &first, e) && value_of(t->args[first ? 1 : 2], s, out, e);
 }
 
-static bool days_ago(const struct term *t, const struct term_scope *s, struct value *out, struct error *e)
+static bool evaluate_days_ago(const struct term *t, const struct term_scope *s, struct value *out, struct error *e)
 {
 	char text[TIME_TEXT_MAX];
 	struct number n;
@@ -496,15 +494,15 @@ static bool days_ago(const struct term *t, const struct term_scope *s, struct va
 	return true;
 }
 
-static bool call(const struct term *t, const struct term_scope *s, struct value *out, struct error *e)
+static bool evaluate_call(const struct term *t, const struct term_scope *s, struct value *out, struct error *e)
 {
 	struct value *args = arena_array(s->arena, struct value, t->arg_count);
 	enum term_function f = t->function;
 
 	if (f == CALL_CHOOSE)
-		return choose(t, s, out, e);
+		return evaluate_choose(t, s, out, e);
 	if (f == CALL_DAYS_AGO)
-		return days_ago(t, s, out, e);
+		return evaluate_days_ago(t, s, out, e);
 	for (size_t i = 0; i < t->arg_count; i++)
 		if (!value_of(t->args[i], s, &args[i], e))
 			return false;
@@ -512,7 +510,7 @@ static bool call(const struct term *t, const struct term_scope *s, struct value 
 	return true;
 }
 
-static bool computed(const struct term *t, const struct term_scope *s, struct value *out, struct error *e)
+static bool evaluate_arithmetic(const struct term *t, const struct term_scope *s, struct value *out, struct error *e)
 {
 	struct value x, y;
 
@@ -544,12 +542,12 @@ static bool evaluate(const struct term *t, const struct term_scope *s, struct va
 	case TERM_ADD:
 	case TERM_SUB:
 	case TERM_MUL:
-	case TERM_DIV: return computed(t, s, out, e);
-	case TERM_FETCH: return fetch(t, s, &is, out, e);
-	case TERM_CALL: return call(t, s, out, e);
+	case TERM_DIV: return evaluate_arithmetic(t, s, out, e);
+	case TERM_FETCH: return fetch_item(t, s, &is, out, e);
+	case TERM_CALL: return evaluate_call(t, s, out, e);
 	default: break;
 	}
-	if (!holds(t, s, &is, e))
+	if (!evaluate_condition(t, s, &is, e))
 		return false;
 	*out = value_make_bool(s->arena, is);
 	return true;

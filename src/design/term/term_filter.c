@@ -1,8 +1,8 @@
 /* Terms as DynamoDB's conditions and filters.
  *
- * What does not read the item is evaluated first. DynamoDB has no constants true and false, and refuses comparisons whose values could never
- * match (x < true, bounds in the wrong order, an attribute with itself); so every part is either known now, and then leaves nothing behind,
- * or made of tests that DynamoDB takes.
+ * Parts that do not read the item are evaluated first. DynamoDB has no constants true and false, and refuses comparisons
+ * whose values can never match (x < true, bounds in the wrong order, an attribute with itself). So every part is either
+ * known now and disappears, or becomes tests that DynamoDB takes.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "design/term/term_parts.h"
 #include "expr/build.h"
@@ -16,7 +16,7 @@ struct writer {
 	struct error *e;
 };
 
-static enum outcome known(bool holds)
+static enum outcome known_outcome(bool holds)
 {
 	return holds ? TRUE : FALSE;
 }
@@ -76,17 +76,8 @@ static enum outcome make_types(struct writer *w, const struct test_operand *x, c
 
 /* ---- comparisons ---- */
 
-static enum test_op op_of(enum term_kind op)
-{
-	switch (op) {
-	case TERM_EQ: return TEST_EQ;
-	case TERM_NE: return TEST_NE;
-	case TERM_LT: return TEST_LT;
-	case TERM_LE: return TEST_LE;
-	case TERM_GT: return TEST_GT;
-	default: return TEST_GE;
-	}
-}
+static const enum test_op ops[] = { [TERM_EQ] = TEST_EQ, [TERM_NE] = TEST_NE, [TERM_LT] = TEST_LT,
+				    [TERM_LE] = TEST_LE, [TERM_GT] = TEST_GT, [TERM_GE] = TEST_GE };
 
 static enum outcome compare_same(struct writer *w, enum term_kind op, const struct test_operand *x,
 				 const struct test **out)
@@ -106,25 +97,25 @@ static bool may_have_order(const struct test_operand *o)
 	return !is_value(o) || term_is_ordered(o->value);
 }
 
-static enum outcome compare(struct writer *w, enum term_kind op, const struct test_operand *x,
-			    const struct test_operand *y, const struct test **out)
+static enum outcome compare_operands(struct writer *w, enum term_kind op, const struct test_operand *x,
+				     const struct test_operand *y, const struct test **out)
 {
 	bool equality = op == TERM_EQ || op == TERM_NE;
 
 	if (is_value(x) && is_value(y))
-		return known(term_compare(op, x->value, y->value));
+		return known_outcome(term_compare(op, x->value, y->value));
 	if (is_absent(x) || is_absent(y))
-		return known(op == TERM_NE);
+		return known_outcome(op == TERM_NE);
 	if (!equality && (!may_have_order(x) || !may_have_order(y)))
 		return FALSE;
 	if (is_same(x, y))
 		return compare_same(w, op, x, out);
-	return make_test(w, op_of(op), x, y, out);
+	return make_test(w, ops[op], x, y, out);
 }
 
-/* Both hold, or either; what is known decides or goes. */
-static enum outcome join(struct writer *w, enum test_op op, const enum outcome o[2], const struct test *const t[2],
-			 const struct test **out)
+/* Both hold, or either. A known side decides, or is left out. */
+static enum outcome join_outcomes(struct writer *w, enum test_op op, const enum outcome o[2],
+				  const struct test *const t[2], const struct test **out)
 {
 	enum outcome decides = op == TEST_AND ? FALSE : TRUE;
 
@@ -135,7 +126,7 @@ static enum outcome join(struct writer *w, enum test_op op, const enum outcome o
 	return test_made(out, test_join(w->arena, op, o[0] == TEST ? t[0] : NULL, o[1] == TEST ? t[1] : NULL));
 }
 
-static enum outcome between(struct writer *w, const struct test_operand x[3], const struct test **out)
+static enum outcome make_between(struct writer *w, const struct test_operand x[3], const struct test **out)
 {
 	const struct test *t[2];
 	enum outcome o[2];
@@ -147,13 +138,13 @@ static enum outcome between(struct writer *w, const struct test_operand x[3], co
 		return FALSE;
 	if (!is_same(&x[0], &x[1]) && !is_same(&x[0], &x[2]))
 		return test_made(out, test_of(w->arena, TEST_BETWEEN, x, 3));
-	o[0] = compare(w, TERM_GE, &x[0], &x[1], &t[0]);
-	o[1] = compare(w, TERM_LE, &x[0], &x[2], &t[1]);
-	return join(w, TEST_AND, o, t, out);
+	o[0] = compare_operands(w, TERM_GE, &x[0], &x[1], &t[0]);
+	o[1] = compare_operands(w, TERM_LE, &x[0], &x[2], &t[1]);
+	return join_outcomes(w, TEST_AND, o, t, out);
 }
 
 /* x[0] is one of the others, of which there are n - 1. */
-static enum outcome in(struct writer *w, struct test_operand *x, size_t n, const struct test **out)
+static enum outcome make_in(struct writer *w, struct test_operand *x, size_t n, const struct test **out)
 {
 	size_t left = 1;
 
@@ -198,12 +189,12 @@ static bool never_contains(const struct test_operand *in_, const struct test_ope
 	}
 }
 
-static enum outcome present(struct writer *w, const struct test_operand *x, bool wanted, const struct test **out)
+static enum outcome make_present(struct writer *w, const struct test_operand *x, bool wanted, const struct test **out)
 {
 	struct test_operand zero;
 
 	if (is_value(x))
-		return known(value_present(x->value) == wanted);
+		return known_outcome(value_present(x->value) == wanted);
 	if (!x->size)
 		return make_test(w, wanted ? TEST_EXISTS : TEST_NOT_EXISTS, x, NULL, out);
 	/* There is a size where it can be compared with a number. */
@@ -220,10 +211,10 @@ static enum outcome make_comparison(struct writer *w, const struct term *t, cons
 		if (!read_operand(w, t->args[i], &x[i]))
 			return FAILED;
 	switch (t->kind) {
-	case TERM_IN: return in(w, x, t->arg_count, out);
-	case TERM_BETWEEN: return between(w, x, out);
+	case TERM_IN: return make_in(w, x, t->arg_count, out);
+	case TERM_BETWEEN: return make_between(w, x, out);
 	case TERM_PRESENT:
-	case TERM_ABSENT: return present(w, &x[0], t->kind == TERM_PRESENT, out);
+	case TERM_ABSENT: return make_present(w, &x[0], t->kind == TERM_PRESENT, out);
 	case TERM_BEGINS:
 		if (never_begins(&x[0]) || never_begins(&x[1]))
 			return FALSE;
@@ -234,7 +225,7 @@ static enum outcome make_comparison(struct writer *w, const struct term *t, cons
 			return FALSE;
 		return is_same(&x[0], &x[1]) ? make_types(w, &x[0], "SB", out)
 					     : make_test(w, TEST_CONTAINS, &x[0], &x[1], out);
-	default: return compare(w, t->kind, &x[0], &x[1], out);
+	default: return compare_operands(w, t->kind, &x[0], &x[1], out);
 	}
 }
 
@@ -251,10 +242,10 @@ static enum outcome make_not(struct writer *w, const struct term *t, const struc
 	o = make_condition(w, t->args[0], out);
 	if (o == TEST)
 		return test_made(out, test_not(w->arena, *out));
-	return o == FAILED ? o : known(o == FALSE);
+	return o == FAILED ? o : known_outcome(o == FALSE);
 }
 
-/* What the left side decides the right one is not asked for. */
+/* If the left side decides, the right side is not evaluated. */
 static enum outcome make_logic(struct writer *w, const struct term *t, const struct test **out)
 {
 	enum outcome decides = t->kind == TERM_AND ? FALSE : TRUE, o[2];
@@ -264,7 +255,7 @@ static enum outcome make_logic(struct writer *w, const struct term *t, const str
 	if (o[0] == FAILED || o[0] == decides)
 		return o[0];
 	o[1] = make_condition(w, t->args[1], &sides[1]);
-	return o[1] == FAILED ? FAILED : join(w, t->kind == TERM_AND ? TEST_AND : TEST_OR, o, sides, out);
+	return o[1] == FAILED ? FAILED : join_outcomes(w, t->kind == TERM_AND ? TEST_AND : TEST_OR, o, sides, out);
 }
 
 static enum outcome make_condition(struct writer *w, const struct term *t, const struct test **out)
@@ -273,14 +264,14 @@ static enum outcome make_condition(struct writer *w, const struct term *t, const
 	bool holds;
 
 	if (!term_reads_item(t))
-		return term_holds(t, w->scope, &holds, w->e) ? known(holds) : FAILED;
+		return term_holds(t, w->scope, &holds, w->e) ? known_outcome(holds) : FAILED;
 	switch (t->kind) {
 	case TERM_AND:
 	case TERM_OR: return make_logic(w, t, out);
 	case TERM_NOT: return make_not(w, t, out);
 	case TERM_PATH:
 		yes = test_value(value_make_bool(w->arena, true));
-		return read_operand(w, t, &x) ? compare(w, TERM_EQ, &x, &yes, out) : FAILED;
+		return read_operand(w, t, &x) ? compare_operands(w, TERM_EQ, &x, &yes, out) : FAILED;
 	case TERM_CALL: return FALSE; /* a size is not true */
 	default: return make_comparison(w, t, out);
 	}

@@ -3,21 +3,6 @@
 #include "design/term/term_lex.h"
 #include "design/term/term_text.h"
 
-static bool is_digit(char c)
-{
-	return c >= '0' && c <= '9';
-}
-
-static bool is_name_start(char c)
-{
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || (c & 0x80);
-}
-
-static bool is_space(char c)
-{
-	return c == ' ' || c == '\t' || c == '\n' || c == '\r';
-}
-
 bool term_word_is(struct slice s, const char *word)
 {
 	for (size_t i = 0; i < s.n; i++) {
@@ -51,7 +36,7 @@ struct place term_place(struct slice text, struct place p, size_t at, size_t end
 	return p;
 }
 
-static struct term_token bad(size_t at, size_t end, const char *wrong, const char *repair)
+static struct term_token bad_token(size_t at, size_t end, const char *wrong, const char *repair)
 {
 	return (struct term_token){ TOK_BAD, at, end, wrong, repair };
 }
@@ -68,12 +53,12 @@ static struct term_token lex_string(struct slice text, size_t at)
 		else
 			return (struct term_token){ .type = TOK_STRING, .at = at, .end = end + 1 };
 	}
-	return bad(at, text.n, "this text has no end", "close it with a single quote");
+	return bad_token(at, text.n, "this text has no end", "close it with a single quote");
 }
 
 static size_t skip_digits(struct slice text, size_t at)
 {
-	while (at < text.n && is_digit(text.p[at]))
+	while (at < text.n && lex_is_digit(text.p[at]))
 		at++;
 	return at;
 }
@@ -82,24 +67,24 @@ static struct term_token lex_number(struct slice text, size_t at)
 {
 	size_t end = skip_digits(text, at), more;
 
-	if (end + 1 < text.n && text.p[end] == '.' && is_digit(text.p[end + 1]))
+	if (end + 1 < text.n && text.p[end] == '.' && lex_is_digit(text.p[end + 1]))
 		end = skip_digits(text, end + 1);
 	if (end < text.n && (text.p[end] == 'e' || text.p[end] == 'E')) {
 		more = end + 1;
 		if (more < text.n && (text.p[more] == '+' || text.p[more] == '-'))
 			more++;
-		if (more < text.n && is_digit(text.p[more]))
+		if (more < text.n && lex_is_digit(text.p[more]))
 			end = skip_digits(text, more);
 	}
-	if (end >= text.n || !is_name_start(text.p[end]))
+	if (end >= text.n || !lex_is_name_start(text.p[end]))
 		return (struct term_token){ .type = TOK_NUMBER, .at = at, .end = end };
-	while (end < text.n && (is_name_start(text.p[end]) || is_digit(text.p[end])))
+	while (end < text.n && lex_is_name(text.p[end]))
 		end++;
-	return bad(at, end, "this is neither a number nor a name",
-		   "names begin with a letter; put texts in single quotes");
+	return bad_token(at, end, "this is neither a number nor a name",
+			 "names begin with a letter; put texts in single quotes");
 }
 
-/* Longest first: what the language has, and what people write who come from others. */
+/* Longest first: the signs of the language, and those of other languages. */
 static const struct {
 	const char *text;
 	enum term_token_type type;
@@ -150,28 +135,28 @@ static struct term_token lex_sign(struct slice text, size_t at)
 			continue;
 		end = at + strlen(signs[i].text);
 		if (signs[i].type == TOK_BAD)
-			return bad(at, end, "this sign means nothing here", signs[i].repair);
+			return bad_token(at, end, "this sign means nothing here", signs[i].repair);
 		return (struct term_token){ .type = signs[i].type, .at = at, .end = end };
 	}
-	return bad(at, end, "this sign means nothing here", NULL);
+	return bad_token(at, end, "this sign means nothing here", NULL);
 }
 
 struct term_token term_lex(struct slice text, size_t at)
 {
 	size_t end;
 
-	while (at < text.n && is_space(text.p[at]))
+	while (at < text.n && lex_is_space(text.p[at]))
 		at++;
 	if (at == text.n)
 		return (struct term_token){ .type = TOK_END, .at = at, .end = at };
 	if (text.p[at] == '\'')
 		return lex_string(text, at);
-	if (is_digit(text.p[at]))
+	if (lex_is_digit(text.p[at]))
 		return lex_number(text, at);
-	if (!is_name_start(text.p[at]))
+	if (!lex_is_name_start(text.p[at]))
 		return lex_sign(text, at);
 	end = at + 1;
-	while (end < text.n && (is_name_start(text.p[end]) || is_digit(text.p[end])))
+	while (end < text.n && lex_is_name(text.p[end]))
 		end++;
 	return (struct term_token){ .type = TOK_NAME, .at = at, .end = end };
 }

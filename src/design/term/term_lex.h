@@ -1,4 +1,4 @@
-/* Tokens of a term's text, one at a time. Private to term/.
+/* Tokens of a term's text, one at a time, and the characters of names. For term/ and load/.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef THORPE_DESIGN_TERM_TERM_LEX_H
 #define THORPE_DESIGN_TERM_TERM_LEX_H
@@ -32,6 +32,28 @@ struct term_token {
 	size_t at, end; /* in the text */
 	const char *wrong, *repair;
 };
+
+static inline bool lex_is_space(char c)
+{
+	return c == ' ' || c == '\t' || c == '\n' || c == '\r';
+}
+static inline bool lex_is_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+static inline bool lex_is_letter(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+/* A letter of any alphabet, or _. */
+static inline bool lex_is_name_start(char c)
+{
+	return lex_is_letter(c) || c == '_' || (c & 0x80);
+}
+static inline bool lex_is_name(char c)
+{
+	return lex_is_name_start(c) || lex_is_digit(c);
+}
 
 /* The token at or after `at`. */
 struct term_token term_lex(struct slice text, size_t at);

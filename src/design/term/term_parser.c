@@ -3,7 +3,7 @@
 #include "base/grow.h"
 #include "design/term/term_parser.h"
 
-/* Ours, for the stack of those who walk terms. */
+/* Our own limits: functions that walk terms recurse. */
 #define TERM_DEPTH_MAX 100
 #define TERM_NODES_MAX 2000
 
@@ -16,7 +16,7 @@ struct slice tp_token_text(const struct term_parser *p)
 
 void tp_advance(struct term_parser *p)
 {
-	p->behind = p->now.end;
+	p->last_end = p->now.end;
 	p->now = term_lex(p->text, p->now.end);
 }
 
@@ -82,7 +82,7 @@ const struct term *tp_refuse(struct term_parser *p, const char *wanted, const ch
 const struct term *tp_refuse_from(struct term_parser *p, const char *rule, size_t at, struct slice message,
 				  struct slice repair)
 {
-	find_at(p, rule, at, p->behind, message)->repair = repair;
+	find_at(p, rule, at, p->last_end, message)->repair = repair;
 	return NULL;
 }
 
@@ -101,7 +101,7 @@ struct term *tp_make(struct term_parser *p, enum term_kind kind, size_t at)
 	struct term *t = arena_new(p->arena, struct term);
 
 	t->kind = kind;
-	t->place = term_place(p->text, p->place, at, p->behind);
+	t->place = term_place(p->text, p->place, at, p->last_end);
 	p->nodes++;
 	return t;
 }

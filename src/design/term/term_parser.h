@@ -15,7 +15,7 @@ struct term_parser {
 	struct slice text;
 	struct place place;
 	struct term_token now;
-	size_t behind; /* where the previous token ends */
+	size_t last_end; /* where the previous token ends */
 	int depth, nodes;
 };
 

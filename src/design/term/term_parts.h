@@ -22,6 +22,9 @@ extern const char *const term_function_names[];
  * anything of an absent value). Not for days_ago() and choose(), which need a scope. */
 struct value term_call(struct arena *a, enum term_function f, const struct value *args, size_t n);
 
+/* The time of a timestamp, a date, or seconds since 1970; false: it is none of these. */
+bool term_moment(struct value v, int64_t *ms);
+
 /* EQ to GE as DynamoDB compares: different types and absent values are unequal and unordered. */
 bool term_compare(enum term_kind op, struct value x, struct value y);
 

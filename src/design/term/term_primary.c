@@ -111,7 +111,11 @@ static const struct term *unknown_function(struct term_parser *p, struct slice n
 	struct slice message, repair = SLICE("");
 	bool entity = name.p[0] >= 'A' && name.p[0] <= 'Z';
 
-	p->behind = at + name.n;
+	p->last_end = at + name.n;
+	if (slice_is(name, "now") || slice_is(name, "today") || slice_is(name, "caller"))
+		return tp_refuse_from(p, "unknown-function", at,
+				      arena_printf(p->arena, "%.*s is no function", SLICE_ARG(name)),
+				      SLICE("write it without parentheses"));
 	if (entity && !meant) {
 		message = arena_printf(p->arena, "%.*s(…) is an item, and an item is no value", SLICE_ARG(name));
 		repair = arena_printf(p->arena, "write exists %.*s(…), or %.*s(…).attribute", SLICE_ARG(name),
@@ -157,7 +161,7 @@ static const struct term *parse_call(struct term_parser *p)
 	t->kind = TERM_FETCH;
 	t->attribute = arena_copy(p->arena, tp_token_text(p));
 	tp_advance(p);
-	t->place = term_place(p->text, p->place, at, p->behind);
+	t->place = term_place(p->text, p->place, at, p->last_end);
 	if (tp_is_token(p, TOK_DOT))
 		return tp_refuse(p, "the end of the attribute", "only whole attributes of other items can be read");
 	return t;

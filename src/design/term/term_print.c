@@ -25,33 +25,35 @@ static bool is_negative(const struct term *t)
 	return is_number(t) && value_number(t->value).negative;
 }
 
+/* clang-format off */
+static const struct {
+	enum tightness tightness;
+	const char *sign; /* between two terms */
+	const char *word; /* all of it */
+} kinds[] = {
+	[TERM_OR] = { TIGHT_OR, "or", NULL },              [TERM_AND] = { TIGHT_AND, "and", NULL },
+	[TERM_NOT] = { TIGHT_NOT, NULL, NULL },            [TERM_NEGATE] = { TIGHT_UNARY, NULL, NULL },
+	[TERM_EQ] = { TIGHT_COMPARE, "=", NULL },          [TERM_NE] = { TIGHT_COMPARE, "<>", NULL },
+	[TERM_LT] = { TIGHT_COMPARE, "<", NULL },          [TERM_LE] = { TIGHT_COMPARE, "<=", NULL },
+	[TERM_GT] = { TIGHT_COMPARE, ">", NULL },          [TERM_GE] = { TIGHT_COMPARE, ">=", NULL },
+	[TERM_IN] = { TIGHT_COMPARE, NULL, NULL },         [TERM_BETWEEN] = { TIGHT_COMPARE, NULL, NULL },
+	[TERM_PRESENT] = { TIGHT_COMPARE, NULL, NULL },    [TERM_ABSENT] = { TIGHT_COMPARE, NULL, NULL },
+	[TERM_BEGINS] = { TIGHT_COMPARE, "begins with", NULL }, [TERM_CONTAINS] = { TIGHT_COMPARE, "contains", NULL },
+	[TERM_IS_ROLE] = { TIGHT_COMPARE, NULL, NULL },    [TERM_MAY] = { TIGHT_COMPARE, NULL, NULL },
+	[TERM_ADD] = { TIGHT_SUM, "+", NULL },             [TERM_SUB] = { TIGHT_SUM, "-", NULL },
+	[TERM_MUL] = { TIGHT_PRODUCT, "*", NULL },         [TERM_DIV] = { TIGHT_PRODUCT, "/", NULL },
+	[TERM_LITERAL] = { TIGHT_PRIMARY, NULL, NULL },    [TERM_PATH] = { TIGHT_PRIMARY, NULL, NULL },
+	[TERM_EXISTS] = { TIGHT_PRIMARY, NULL, NULL },     [TERM_VISIBLE] = { TIGHT_PRIMARY, NULL, NULL },
+	[TERM_FETCH] = { TIGHT_PRIMARY, NULL, NULL },      [TERM_CALL] = { TIGHT_PRIMARY, NULL, NULL },
+	[TERM_NOW] = { TIGHT_PRIMARY, NULL, "now" },       [TERM_TODAY] = { TIGHT_PRIMARY, NULL, "today" },
+	[TERM_CALLER] = { TIGHT_PRIMARY, NULL, "caller" }, [TERM_ALWAYS] = { TIGHT_PRIMARY, NULL, "anyone" },
+	[TERM_NEVER] = { TIGHT_PRIMARY, NULL, "nobody" },
+};
+/* clang-format on */
+
 static enum tightness tightness(const struct term *t)
 {
-	switch (t->kind) {
-	case TERM_OR: return TIGHT_OR;
-	case TERM_AND: return TIGHT_AND;
-	case TERM_NOT: return TIGHT_NOT;
-	case TERM_EQ:
-	case TERM_NE:
-	case TERM_LT:
-	case TERM_LE:
-	case TERM_GT:
-	case TERM_GE:
-	case TERM_IN:
-	case TERM_BETWEEN:
-	case TERM_PRESENT:
-	case TERM_ABSENT:
-	case TERM_BEGINS:
-	case TERM_CONTAINS:
-	case TERM_IS_ROLE:
-	case TERM_MAY: return TIGHT_COMPARE;
-	case TERM_ADD:
-	case TERM_SUB: return TIGHT_SUM;
-	case TERM_MUL:
-	case TERM_DIV: return TIGHT_PRODUCT;
-	case TERM_NEGATE: return TIGHT_UNARY;
-	default: return is_negative(t) ? TIGHT_UNARY : TIGHT_PRIMARY;
-	}
+	return is_negative(t) ? TIGHT_UNARY : kinds[t->kind].tightness;
 }
 
 static void print_in(struct buf *b, const struct term *t, enum tightness least)
@@ -184,43 +186,18 @@ static void print_item(struct buf *b, const struct term *t)
 	}
 }
 
-static const char *sign_of(enum term_kind kind)
-{
-	switch (kind) {
-	case TERM_AND: return "and";
-	case TERM_OR: return "or";
-	case TERM_EQ: return "=";
-	case TERM_NE: return "<>";
-	case TERM_LT: return "<";
-	case TERM_LE: return "<=";
-	case TERM_GT: return ">";
-	case TERM_GE: return ">=";
-	case TERM_ADD: return "+";
-	case TERM_SUB: return "-";
-	case TERM_MUL: return "*";
-	case TERM_DIV: return "/";
-	case TERM_BEGINS: return "begins with";
-	case TERM_CONTAINS: return "contains";
-	default: return NULL;
-	}
-}
-
 void term_print(struct buf *b, const struct term *t)
 {
-	const char *sign = sign_of(t->kind);
-
-	if (sign) {
-		print_binary(b, t, sign);
+	if (kinds[t->kind].sign || kinds[t->kind].word) {
+		if (kinds[t->kind].sign)
+			print_binary(b, t, kinds[t->kind].sign);
+		else
+			buf_str(b, kinds[t->kind].word);
 		return;
 	}
 	switch (t->kind) {
 	case TERM_LITERAL: print_literal(b, t->value); break;
 	case TERM_PATH: print_path(b, t); break;
-	case TERM_NOW: buf_lit(b, "now"); break;
-	case TERM_TODAY: buf_lit(b, "today"); break;
-	case TERM_CALLER: buf_lit(b, "caller"); break;
-	case TERM_ALWAYS: buf_lit(b, "anyone"); break;
-	case TERM_NEVER: buf_lit(b, "nobody"); break;
 	case TERM_NOT:
 		buf_lit(b, "not ");
 		print_in(b, t->args[0], TIGHT_NOT);
@@ -247,4 +224,14 @@ void term_walk(const struct term *t, void (*visit)(void *ctx, const struct term 
 	visit(ctx, t);
 	for (size_t i = 0; i < t->arg_count; i++)
 		term_walk(t->args[i], visit, ctx);
+}
+
+bool term_any(const struct term *t, bool (*is)(const void *ctx, const struct term *t), const void *ctx)
+{
+	if (!t || is(ctx, t))
+		return t;
+	for (size_t i = 0; i < t->arg_count; i++)
+		if (term_any(t->args[i], is, ctx))
+			return true;
+	return false;
 }

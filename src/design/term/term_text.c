@@ -1,33 +1,22 @@
 /* Characters, case, words and slugs.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "design/source/source.h"
 #include "design/term/term_text.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 #define NO_CHARACTER UINT32_MAX
 
-/* The character at s.p[*at], moving *at behind it; NO_CHARACTER, and one byte on, when there is
- * none: overlong, a surrogate, out of range or cut off. */
+/* The character at s.p[*at], moving *at after it; NO_CHARACTER, and one byte on, if the bytes are no UTF-8. */
 static uint32_t next_character(struct slice s, size_t *at)
 {
-	static const uint32_t least[] = { 0, 0x80, 0x800, 0x10000 };
 	const uint8_t *p = (const uint8_t *)s.p + *at;
-	size_t more = p[0] < 0x80 ? 0 : p[0] >= 0xF0 ? 3 : p[0] >= 0xE0 ? 2 : 1;
-	uint32_t c = more ? p[0] & (0x3Fu >> more) : p[0];
+	size_t n = p[0] < 0x80 ? 1 : source_character(slice_make(p, s.n - *at));
+	uint32_t c = n == 1 ? p[0] : p[0] & (0x7Fu >> n);
 
-	if ((p[0] >= 0x80 && p[0] < 0xC2) || p[0] > 0xF4 || more >= s.n - *at)
-		goto none;
-	for (size_t i = 1; i <= more; i++) {
-		if ((p[i] & 0xC0) != 0x80)
-			goto none;
+	for (size_t i = 1; i < n; i++)
 		c = c << 6 | (p[i] & 0x3F);
-	}
-	if (c < least[more] || c > 0x10FFFF || (c >= 0xD800 && c <= 0xDFFF))
-		goto none;
-	*at += more + 1;
-	return c;
-none:
-	*at += 1;
-	return NO_CHARACTER;
+	*at += n ? n : 1;
+	return n ? c : NO_CHARACTER;
 }
 
 static void put_character(struct buf *b, uint32_t c)
@@ -76,8 +65,8 @@ struct slice text_first(struct slice s, size_t n)
 	return slice_make(s.p, at);
 }
 
-/* Capitals from..to become small letters by adding `add`; every second one from `from` when
- * they alternate with their small letters. */
+/* Capitals from..to become small letters by adding `add`; every second one from `from` when they alternate with their
+ * small letters. */
 /* clang-format off */
 static const struct {
 	uint32_t from, to;

@@ -52,9 +52,9 @@ int admit_refusal(const struct exchange *ex, const char **why)
 {
 	switch ((enum budget_answer)ex->arena.refusal) {
 	case BUDGET_GIVEN: return 0;
-	case BUDGET_BUSY: *why = "Requests in flight take all the memory there is for them; try again."; return 503;
+	case BUDGET_BUSY: *why = "Requests in flight use all the memory available for them; try again."; return 503;
 	case BUDGET_NEVER:
-		*why = "The request takes more memory than there is for requests (request_memory).";
+		*why = "The request needs more memory than the limit for requests (request_memory).";
 		return 413;
 	}
 	return 0;

@@ -1,5 +1,5 @@
-/* What is judged before a request's body is read: how long it may be, whether the connection may ask for that, and everything
- * of its signature that does not need the body.
+/* The checks before a request's body is read: its length, whether the connection may make this request, and every
+ * part of the signature that does not need the body.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef THORPE_HTTP_CONNECTION_ADMIT_H
 #define THORPE_HTTP_CONNECTION_ADMIT_H
@@ -11,12 +11,13 @@ struct exchange;
 
 /* The gate of the connection's parser. */
 struct request_gate admit_gate(struct conn *c);
-/* To a connection on the reserve (connection.h) that asks for a row without ROUTE_RESERVED. */
-#define ADMIT_FULL "The server has no connection left for this."
+/* Sent to a connection on the reserve (connection.h) that requests a row without ROUTE_RESERVED. */
+#define ADMIT_FULL "The server has no connection left for this request."
 
-/* The request draws on the budget of all requests from here on. False: refused, with the status and words of admit_refusal(). */
+/* The request draws on the budget of all requests from here on. False: refused, with the status and text of
+ * admit_refusal(). */
 bool admit_memory(struct exchange *ex) MUST_CHECK;
-/* Why the budget refused; 0: it did not. */
+/* The status of a refusal by the budget, and *why; 0: not refused. */
 int admit_refusal(const struct exchange *ex, const char **why);
 
 #endif

@@ -1,11 +1,11 @@
-/* Events of requests that are signed, or ought to be.
+/* Audit events of signed requests, and of those that lack a signature.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "http/connection/audit_http.h"
 #include "http/loop.h"
 #include "http/door/sigv4.h"
 #include "json/json.h"
 
-/* What the request says it is signed with; empty: nothing. */
+/* The access key that the request claims; empty: none. */
 static struct slice claimed_key(struct exchange *ex)
 {
 	struct sigv4 s = { 0 };

@@ -11,8 +11,8 @@
 #include "http/server_internal.h"
 
 #define KEEPALIVE_PROBE_S   60
-#define RESERVE_MS          2000        /* for a request on the reserve to come */
-#define STREAM_KERNEL_BYTES (64 * 1024) /* of a stream's that the system may keep, beside limits.watch_bytes */
+#define RESERVE_MS          2000        /* for a request on the reserve to arrive */
+#define STREAM_KERNEL_BYTES (64 * 1024) /* a stream's bytes in the system's send buffer, besides limits.watch_bytes */
 
 static void settle(struct conn *c);
 
@@ -65,7 +65,7 @@ static void release_exchange(struct conn *c, struct exchange *ex)
 	}
 	ex->conn = NULL;
 	ex->next = NULL;
-	if (ex->state != EXCHANGE_RUNNING) /* E1: else the loop gets it when the api is done */
+	if (ex->state != EXCHANGE_RUNNING) /* E1: a running one goes to the loop when the api is done */
 		loop_give_exchange(c->loop, ex);
 }
 
@@ -85,7 +85,7 @@ void conn_drop_first(struct conn *c)
 	release_exchange(c, ex);
 }
 
-/* The client went away in the middle of a request. */
+/* The client disconnected in the middle of a request. */
 static void drop_reading(struct conn *c)
 {
 	struct exchange *before = c->first;
@@ -111,7 +111,7 @@ static void stop_reading_exchange(struct conn *c)
 	c->reading = NULL;
 }
 
-/* Answers what is being read with an error, and listens no more. */
+/* Replies with an error to the request being read, and ignores further input. */
 static void refuse(struct conn *c, int status, const char *why)
 {
 	struct exchange *ex = c->reading;
@@ -122,7 +122,7 @@ static void refuse(struct conn *c, int status, const char *why)
 	exchange_refuse(ex, status, why);
 }
 
-/* ---- input that waits ---- */
+/* ---- held input ---- */
 
 static void drop_held(struct conn *c)
 {
@@ -134,7 +134,7 @@ static void drop_held(struct conn *c)
 	c->held_n = 0;
 }
 
-/* False: there is no memory for it. */
+/* False: out of memory. */
 static bool hold(struct conn *c, const char *p, size_t n)
 {
 	if (budget_try_take(c->loop->budget, 0, n) != BUDGET_GIVEN)
@@ -158,7 +158,7 @@ void conn_take_stream(struct conn *c)
 	c->first->stream = NULL;
 	c->stream->conn = c;
 	drop_held(c);
-	/* Or thousands of slow watchers would fill the system's memory instead of ours. */
+	/* Otherwise thousands of slow watchers would fill the kernel's memory instead of ours. */
 	uv_send_buffer_size((uv_handle_t *)&c->tcp, &most);
 }
 
@@ -171,7 +171,7 @@ static void drop_stream(struct conn *c)
 		s->ops->drop(s);
 }
 
-/* What a client sends to a stream means nothing; that it has ended does. */
+/* Input on a stream is ignored, except for its end. */
 static void throw_away(struct conn *c, const char *p, size_t n)
 {
 	long got;
@@ -205,8 +205,9 @@ static bool may_take(const struct conn *c)
 	return c->in_flight < l->pipelined && (!c->in_flight || c->in_flight_bytes < l->pipelined_bytes);
 }
 
-/* Whether libuv shall deliver input. Also while a request is being answered: stopping and starting again would be two system
- * calls for every write. What comes early is held, and then reading stops; under TLS it would pile up unseen. */
+/* Whether libuv should deliver input. True also while a request is being answered: stopping and restarting would cost
+ * two system calls for every write. Early input is held, and then reading stops; under TLS it would pile up unseen.
+ * */
 static bool may_read(const struct conn *c)
 {
 	if (c->held_n || c->eof)
@@ -224,7 +225,7 @@ static enum request_status feed(struct conn *c, const char *p, size_t n, size_t 
 	ex->arena.strict = ex->arena.budget != NULL;
 	ARENA_TRY(&ex->arena, { status = request_feed(&c->parser, p, n, used); }, { *used = n; });
 	ex->arena.strict = false;
-	/* It goes on when more has come: until then what it holds counts. */
+	/* More input is needed; until it arrives, the bytes held draw on the budget. */
 	if (status == REQUEST_MORE && !admit_memory(ex))
 		status = REQUEST_REFUSED;
 	if (status != REQUEST_REFUSED || ex->req.refused)
@@ -249,21 +250,21 @@ static void request_complete(struct conn *c)
 		ex->req.keep_alive = false; /* C7 */
 	}
 	stop_reading_exchange(c);
-	c->since = uv_now(&c->loop->uv); /* answered at once, it never leaves IDLE: idle from now on */
+	c->since = uv_now(&c->loop->uv); /* answered at once, it never left IDLE: restart the idle time */
 	ex->continue_due = false;
 	ex->last = !ex->req.keep_alive;
 	loop_asked_by(c->loop, c);
 	exchange_start(ex);
 }
 
-/* Returns how many bytes were used; fewer than n when the rest has to wait. */
+/* Returns how many bytes were used: fewer than n if the rest has to wait. */
 static size_t parse(struct conn *c, const char *p, size_t n)
 {
 	size_t used = 0, k;
 
 	while (used < n && may_take(c)) {
 		if (!c->reading) {
-			/* Some clients end a body with a line end that is not counted. */
+			/* Some clients send a line end after the body, outside Content-Length. */
 			if (p[used] == '\r' || p[used] == '\n') {
 				used++;
 				continue;
@@ -288,7 +289,7 @@ static size_t parse(struct conn *c, const char *p, size_t n)
 	return c->deaf || c->ending ? n : used;
 }
 
-/* Parses, and keeps what has to wait. `p` may lie in c->held. */
+/* Parses, and holds the rest if it has to wait. `p` may lie in c->held. */
 static void input(struct conn *c, const char *p, size_t n)
 {
 	size_t used = parse(c, p, n);
@@ -306,7 +307,7 @@ static void input(struct conn *c, const char *p, size_t n)
 	mem_free(was);
 }
 
-/* Takes on input that is already here. False when there is none, or it has to wait. */
+/* Parses input received earlier. False: there is none, or it has to wait. */
 static bool pull(struct conn *c)
 {
 	long n;
@@ -376,7 +377,7 @@ static void on_read(uv_stream_t *s, ssize_t n, const uv_buf_t *buf)
 	}
 	loop_count(&c->loop->counters.bytes_in, (uint64_t)n);
 	if (c->state == CONN_LINGERING)
-		return; /* read only to be thrown away */
+		return; /* input is ignored */
 	if (c->stream) {
 		throw_away(c, buf->base, (size_t)n);
 		return;
@@ -491,7 +492,7 @@ static void leave_reserve(struct conn *c)
 	l->reserve_count--;
 }
 
-/* Tells a client that has been silent that there is no room for it. */
+/* Tells an idle client that there is no connection left for it. */
 static void turn_away(struct conn *c)
 {
 	uv_buf_t text = uv_buf_init((char *)SERVER_FULL_TEXT, sizeof(SERVER_FULL_TEXT) - 1);
@@ -513,7 +514,7 @@ static void on_closed(uv_handle_t *h)
 		l->conns = c->next;
 	if (c->next)
 		c->next->prev = c->prev;
-	loop_asked_by(l, NULL); /* another may get its address */
+	loop_asked_by(l, NULL); /* a new connection may get the same address in memory */
 	l->conn_count--;
 	loop_forget(l, &(struct loop_socket){ .from = c->from, .on_reserve = c->on_reserve });
 	tls_free(c->tls);

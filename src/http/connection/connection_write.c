@@ -1,5 +1,4 @@
-/* Sends replies in order: as many as are ready with one writev(), and without libuv's queue as long
- * as the kernel takes them.
+/* Sends replies in order: all ready ones with one writev(), bypassing libuv's queue while the kernel accepts them.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <assert.h>
 
@@ -17,7 +16,7 @@ static void add(uv_buf_t *bufs, unsigned *n, struct slice s)
 		bufs[(*n)++] = uv_buf_init((char *)s.p, (unsigned)s.n);
 }
 
-/* The replies at the head of the list that are ready (C1); they are SENDING then. */
+/* Collects the ready replies at the head of the list (C1) and makes them SENDING. */
 static unsigned gather(struct conn *c, uv_buf_t *bufs)
 {
 	unsigned n = 0, taken = 0;
@@ -97,7 +96,7 @@ static bool queue(struct conn *c, const uv_buf_t *bufs, unsigned n)
 	return true;
 }
 
-/* What the kernel takes at once; -1: closed. */
+/* The number of bytes the kernel takes at once; -1: closed. */
 static long try_now(struct conn *c, const uv_buf_t *bufs, unsigned n)
 {
 	int took = uv_try_write((uv_stream_t *)&c->tcp, bufs, n);
@@ -163,7 +162,7 @@ static bool send_tls(struct conn *c, const uv_buf_t *bufs, unsigned n)
 			return false;
 		}
 	}
-	sent(c); /* encrypted is copied */
+	sent(c); /* encrypting has copied them */
 	return conn_send_cipher(c);
 }
 

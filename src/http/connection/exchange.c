@@ -1,4 +1,4 @@
-/* Takes a request from complete to answered.
+/* Takes a request from complete to answered: dispatch, work, reply.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <assert.h>
 
@@ -17,7 +17,7 @@
 #define OUT_OF_MEMORY                                                           \
 	"{\"__type\":\"com.amazonaws.dynamodb.v20120810#InternalServerError\"," \
 	"\"message\":\"The server is out of memory.\"}"
-#define COUNTED_BYTES 4096 /* a request with a longer body draws on the budget, also when it came whole */
+#define COUNTED_BYTES 4096 /* a request with a longer body draws on the budget, even if it arrived in one piece */
 _Static_assert(sizeof(OUT_OF_MEMORY) - 1 == 106, "as its Content-Length says");
 
 _Static_assert(LOG_REQUEST_ID == REQUEST_ID_LENGTH, "logs have the ids of requests");
@@ -46,7 +46,7 @@ void exchange_drop_stream(struct exchange *ex)
 		s->ops->drop(s);
 }
 
-/* When there is no memory even for a head: words that need none. Or when others have what there is for requests. */
+/* A constant reply, for when there is no memory even for a head, or other requests use the whole budget. */
 static void ready_without_memory(struct exchange *ex)
 {
 	const char *why;
@@ -55,7 +55,7 @@ static void ready_without_memory(struct exchange *ex)
 	exchange_drop_stream(ex);
 	ex->arena.strict = false;
 	if (status) {
-		ex->arena.refusal = 0; /* should memory run out as well */
+		ex->arena.refusal = 0; /* in case malloc fails later */
 		exchange_refuse(ex, status, why);
 		return;
 	}
@@ -133,7 +133,7 @@ bool exchange_stream(struct exchange *ex, struct sse *s,
 	return true;
 }
 
-/* W3: the other pool has it then. */
+/* W3: on success the other pool owns it. */
 static bool hand_over(struct exchange *ex)
 {
 	struct exchange_work *w = &ex->work;
@@ -166,7 +166,7 @@ static void call_api(struct exchange *ex)
 
 	ex->call.may_wait = loop_may_wait_for(l, ex->conn);
 	if (!ex->call.may_wait) {
-		api_start(l->api, l->api_thread, &ex->call); /* which may give the exchange to another thread */
+		api_start(l->api, l->api_thread, &ex->call); /* may hand the exchange to another thread */
 		return;
 	}
 	before = uv_hrtime();
@@ -201,7 +201,7 @@ void exchange_start(struct exchange *ex)
 	ex->answered_inline = ex->packed = ex->held = ex->hangs_up = false;
 	ex->client = 0;
 	ex->delay_ms = 0;
-	ex->arena.maps = false; /* it has come: what follows is over soon */
+	ex->arena.maps = false; /* the body is complete: later allocations are short-lived */
 	log_set_request(exchange_id(ex));
 	if (ex->req.body.n > COUNTED_BYTES && !admit_memory(ex)) {
 		ready_without_memory(ex);
@@ -264,7 +264,7 @@ static void reply_of_worker(struct exchange *ex)
 		ready_without_memory(ex);
 }
 
-/* A fault that was asked for: the reply comes later. */
+/* An injected fault delays the reply. */
 static bool is_held_back(struct exchange *ex)
 {
 	if (ex->by == BY_WORKER || !ex->call.fault || ex->held || !api_fault_hold_ms(&ex->call))

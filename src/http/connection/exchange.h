@@ -1,11 +1,11 @@
-/* One request and its reply: the only thing that the rooms of http/ hand to one another.
+/* One request and its reply: the only object that the rooms of http/ pass to each other.
  *
- * A loop makes it when the first byte of a request arrives, and gets it back when the reply has been sent or cannot be
- * sent any more. Its arena is reused.
+ * A loop creates it when the first byte of a request arrives, and takes it back after the reply was sent or can no
+ * longer be sent. Its arena is reused.
  *
  * States, in order:
  *     READING   the connection's parser fills `req`
- *     RUNNING   the api or a worker has it, or it is delayed: nothing else may touch it or its arena, except `conn`
+ *     RUNNING   the api or a worker has it, or it is delayed: no other code may touch it or its arena, except `conn`
  *     READY     head and body of the reply are set
  *     SENDING   handed to the kernel; the connection waits until the client has taken it
  *
@@ -30,7 +30,7 @@ struct sse;
 
 enum exchange_state { EXCHANGE_READING, EXCHANGE_RUNNING, EXCHANGE_READY, EXCHANGE_SENDING };
 
-/* What makes the reply: the handler itself, the api, or a worker (a place in its queue is reserved then). */
+/* What makes the reply: the handler itself, the api, or a worker (with a reserved place in its queue). */
 enum exchange_by { BY_HANDLER, BY_API, BY_WORKER };
 
 /* A worker's job for an exchange, and the reply it makes; in the exchange's arena. */
@@ -40,14 +40,14 @@ struct exchange_work {
 	int status; /* 0: memory ran out */
 	struct slice type, body, headers;
 	bool streams; /* the body is only the beginning: the exchange's stream continues it */
-	/* The request hashes a password: a hashing thread runs it again. The reply above is for when too many wait. */
+	/* The request hashes a password: a hashing thread runs it again. The reply above is used if too many wait. */
 	bool hashes;
 	bool may_hash; /* this is a hashing thread */
 };
 
 struct exchange {
-	struct exchange *next;      /* in the connection's list, oldest first; or in the loop's list of free ones */
-	struct exchange *completed; /* in the loop's list of completed ones; before that, in a worker's queue */
+	struct exchange *next;      /* in the connection's list, oldest first, or in the loop's free list */
+	struct exchange *completed; /* in the loop's list of completed exchanges; earlier in a worker's queue */
 	struct loop *loop;
 	struct conn *conn; /* E1 */
 	enum exchange_state state;
@@ -56,25 +56,25 @@ struct exchange {
 
 	/* the request */
 	struct http_request req;
-	size_t weight;              /* bytes of bodies, in and out, for limits.pipelined_bytes */
+	size_t weight;              /* bytes of both bodies, for limits.pipelined_bytes */
 	uint64_t client;            /* ip_client(), once exchange_client() was called; else 0 */
 	bool continue_due;          /* "100 Continue" is to be sent first */
 	bool has_no_origin;         /* no Origin header; false: unknown */
-	const struct error *denial; /* the gate's refusal (admit.h), in DynamoDB's words; NULL: none */
+	const struct error *denial; /* the gate's refusal (admit.h), with DynamoDB's text; NULL: none */
 
-	/* how it is answered */
+	/* who answers */
 	enum exchange_by by;
 	struct api_call call;      /* BY_API */
 	struct exchange_work work; /* BY_WORKER */
 	uint64_t turn;             /* in a fair queue (workers.h) */
-	uint64_t delay_ms, due_ms; /* it begins that much later; then: when, by the loop's clock */
+	uint64_t delay_ms, due_ms; /* the delay before it starts; then the start time, by the loop's clock */
 	bool held;                 /* the api's reply has been held back */
 	bool answered_inline;      /* done() came within api_start() */
 
 	/* the reply */
 	struct slice content_type; /* of replies in DynamoDB's form */
-	struct slice head, body;   /* ready to be sent */
-	bool packed;               /* the body has a Content-Encoding already, and the headers say so */
+	struct slice head, body;   /* ready to send */
+	bool packed;               /* the body is compressed already, and the headers have its Content-Encoding */
 	bool hangs_up;             /* READY: the connection ends instead of a reply */
 	bool last;                 /* the connection ends after this reply */
 	struct sse *stream;        /* follows the body; the connection takes it over then. NULL: none */
@@ -89,7 +89,7 @@ void exchange_start(struct exchange *ex);
 void exchange_begin(struct exchange *ex);
 /* The api or a worker is done: RUNNING becomes READY. It stays RUNNING if its reply is held back. */
 void exchange_finish(struct exchange *ex);
-/* Answers bytes that are not a request: READY with the status and a short text, and the last one. */
+/* Answers an invalid request: READY with the status and a short text, and `last`. */
 void exchange_refuse(struct exchange *ex, int status, const char *why);
 
 /* On a worker: does the work and completes the exchange. `local`: the thread's own (workers.h). */
@@ -97,11 +97,11 @@ void exchange_run_work(struct exchange *ex, void *local);
 
 /* ---- for handlers (route.h) ---- */
 
-/* The body as it was before the client zipped it. */
+/* The body, decompressed. */
 enum body_result { BODY_OK, BODY_UNKNOWN_CODING, BODY_BAD, BODY_TOO_LARGE };
 enum body_result exchange_body(struct exchange *ex, struct slice *body) MUST_CHECK;
-/* The client's address without its port; empty if the connection is gone. For a client of a trusted proxy, the
- * address the proxy reports (proxies.h). In the arena. */
+/* The client's address without its port; empty if the connection is gone. Behind a trusted proxy, the address the
+ * proxy reports (proxies.h). In the arena. */
 struct slice exchange_client(struct exchange *ex);
 
 /* Each handler calls exactly one of these: */
@@ -114,17 +114,17 @@ void exchange_reply_with(struct exchange *ex, int status, struct slice type, str
 void exchange_deny(struct exchange *ex, int status, const char *why, struct slice headers);
 /* DynamoDB's error document. */
 void exchange_reply_error(struct exchange *ex, const struct error *e);
-/* The api gets the body (unzipped) and the target. */
+/* Passes the body (decompressed) and the target to the api. */
 void exchange_call_api(struct exchange *ex, struct slice target, struct slice body);
 /* A worker calls `run` inside an ARENA_TRY of the exchange's arena. It fills w->status and the rest of the reply from
- * that arena, may wait, and must not touch the exchange. False: too many wait already; nothing has been answered. */
+ * that arena, may wait, and must not touch the exchange. False: too many wait already; no reply has been made. */
 bool exchange_work(struct exchange *ex, void (*run)(struct exchange_work *w, struct arena *a, void *local),
 		   void *ctx) MUST_CHECK;
-/* The same for a reply that may become a stream (w->streams): the exchange owns the stream now. False: nothing has been
- * answered, and the caller still owns it. */
+/* The same for a reply that may become a stream (w->streams): the exchange owns the stream now. False: no reply has
+ * been made, and the caller still owns the stream. */
 bool exchange_stream(struct exchange *ex, struct sse *s,
 		     void (*run)(struct exchange_work *w, struct arena *a, void *local), void *ctx) MUST_CHECK;
-/* After one of the last three: it begins that much later. */
+/* After one of the last three: delays its start. */
 void exchange_delay(struct exchange *ex, int64_t ms);
 
 /* ---- for the loop ---- */

@@ -1,5 +1,5 @@
-/* Whether a body comes in fast enough, by what has come within the last seconds: a window of a few slots, the oldest of which
- * is dropped when a new one begins. What came before the window counts for nothing.
+/* Whether a body arrives fast enough, measured over the last seconds: a window of a few slots, of which the oldest is
+ * dropped when a new one begins. Bytes before the window do not count.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef THORPE_HTTP_CONNECTION_PACE_H
 #define THORPE_HTTP_CONNECTION_PACE_H
@@ -11,8 +11,8 @@
 #define PACE_SLOTS 4
 
 struct pace {
-	uint64_t since; /* when the slot began */
-	size_t before;  /* bytes that had come by then */
+	uint64_t since; /* start of the slot */
+	size_t before;  /* bytes received by then */
 	size_t slots[PACE_SLOTS];
 	unsigned at, full;
 };
@@ -22,8 +22,8 @@ static inline void pace_begin(struct pace *p, uint64_t now)
 	*p = (struct pace){ .since = now };
 }
 
-/* To be asked now and then, with all bytes that have come so far. However long the asker was busy, one slot at most ends: what a
- * client sent meanwhile has not been read yet. */
+/* Call it at intervals, with all bytes received so far. At most one slot ends per call, however long the caller was
+ * busy: bytes sent in the meantime have not been read yet. */
 static inline bool pace_is_slow(struct pace *p, uint64_t now, size_t bytes, uint64_t window_ms, uint64_t rate)
 {
 	uint64_t sum = 0;

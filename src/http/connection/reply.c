@@ -1,5 +1,4 @@
-/* Heads are put together from ready pieces into one block of the arena; sent with the body by one
- * writev().
+/* Builds heads from constant pieces in one block of the arena, for one writev() with the body.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "http/parse/coding.h"
 #include "wire/gzip.h"
@@ -11,7 +10,7 @@
 #define PACK_LEAST 4096 /* as DynamoDB */
 #define HEAD_ROOM  512
 
-/* As in the status line. */
+/* Code and phrase, as in the status line. */
 static struct slice status_text(int status)
 {
 	/* clang-format off */
@@ -74,7 +73,7 @@ static struct slice status_text(int status)
 	return SLICE("500 Internal Server Error");
 }
 
-/* The body as the client likes it, and the header that says so. */
+/* The body, compressed if the client accepts it, and the matching header. */
 static struct slice packed_body(struct exchange *ex, struct buf *head, struct slice body)
 {
 	enum coding coding = CODING_NONE;
@@ -94,7 +93,7 @@ static struct slice packed_body(struct exchange *ex, struct buf *head, struct sl
 	return packed;
 }
 
-/* A page of an allowed origin may read the reply, and the headers that SDKs and front ends go on with. */
+/* Lets a page of an allowed origin read the reply, and the headers that SDKs and front ends use. */
 static void add_cors(struct buf *b, const struct exchange *ex)
 {
 	struct slice allowed = origin_allowed(ex->loop->origin, &ex->req);
@@ -108,8 +107,8 @@ static void add_cors(struct buf *b, const struct exchange *ex)
 		"WWW-Authenticate\r\n");
 }
 
-/* What browsers have to know about a reply; the console's replies say it themselves. DynamoDB's are not cached, and read
- * by SDKs: they say only what a page asked for. */
+/* Headers for browsers; the console's replies set their own. DynamoDB's replies are not cached and are read by SDKs:
+ * they get CORS headers only. */
 static void add_browser_headers(struct buf *b, const struct exchange *ex)
 {
 	bool is_root = slice_is(ex->req.path, "/"),
@@ -119,7 +118,7 @@ static void add_browser_headers(struct buf *b, const struct exchange *ex)
 		return;
 	if (has_origin)
 		add_cors(b, ex);
-	buf_lit(b, "Vary: Origin\r\n"); /* also without one: the reply may be cached for a page */
+	buf_lit(b, "Vary: Origin\r\n"); /* even without Origin: a cache may serve the reply to a page */
 	if (!is_root)
 		buf_lit(b, "X-Content-Type-Options: nosniff\r\nCross-Origin-Resource-Policy: same-origin\r\n");
 }
@@ -152,7 +151,7 @@ static void add_length(struct buf *b, const struct exchange *ex, struct slice bo
 {
 	buf_lit(b, "Content-Length: ");
 	buf_u64(b, body.n);
-	/* DynamoDB's, over the bytes on the wire: SDKs check before they unzip. Only they ask for it. */
+	/* DynamoDB's checksum, over the bytes on the wire: SDKs check before decompressing. Nothing else uses it. */
 	if (slice_is(ex->req.path, "/")) {
 		buf_lit(b, "\r\nx-amz-crc32: ");
 		buf_u64(b, gzip_crc32(body));
@@ -173,12 +172,12 @@ void reply_make(struct exchange *ex, int status, struct slice type, struct slice
 {
 	struct buf b;
 
-	/* A draining server ends a connection with the last request it has taken from it. */
+	/* A draining server closes a connection after its last request. */
 	if (!ex->req.keep_alive || (ex->loop->draining && !ex->next))
 		ex->last = true;
 	begin_head(&b, ex, status, type);
 	body = packed_body(ex, &b, body);
-	if (status != 204 && status != 304) /* which have no body, and must not say how long it is */
+	if (status != 204 && status != 304) /* these have no body and must not state its length */
 		add_length(&b, ex, body);
 	buf_put(&b, headers);
 	end_head(&b, ex);

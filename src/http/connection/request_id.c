@@ -1,4 +1,4 @@
-/* xoshiro256++ seeded by the kernel: an id costs nanoseconds, and two threads never agree.
+/* xoshiro256++ seeded by the kernel: an id costs nanoseconds, and two threads never make the same one.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <sys/random.h>
 #include <time.h>
@@ -14,7 +14,7 @@ void request_ids_init(struct request_ids *ids)
 
 	if (getrandom(ids->state, sizeof(ids->state), 0) == (ssize_t)sizeof(ids->state))
 		return;
-	/* Without the kernel's randomness (an old sandbox) time and address must do. */
+	/* Without the kernel's randomness (an old sandbox), uses time and address. */
 	clock_gettime(CLOCK_REALTIME, &t);
 	ids->state[0] = (uint64_t)t.tv_nsec | 1;
 	ids->state[1] = (uint64_t)t.tv_sec;

@@ -10,7 +10,7 @@
 #include "http/loop.h"
 
 #define TEXT          SLICE("text/plain; charset=utf-8")
-#define NO_BODY_BYTES (64 * 1024) /* for bodies that no handler reads */
+#define NO_BODY_BYTES (64 * 1024) /* limit of bodies that no handler reads */
 
 /* ---- the row ---- */
 
@@ -60,7 +60,7 @@ uint64_t route_body_limit(const struct exchange *ex)
 	return most < ex->loop->limits->body_bytes ? most : ex->loop->limits->body_bytes;
 }
 
-/* Whether the path, whatever the method, belongs to a row with this flag. */
+/* Whether the path, with any method, belongs to a row with this flag. */
 static bool has_flag(const struct http_route *rows, size_t n, struct slice path, enum route_flags flag)
 {
 	for (size_t i = 0; i < n; i++)
@@ -92,7 +92,7 @@ static bool is_preflight(const struct exchange *ex)
 	return ex->req.method == HTTP_OPTIONS && request_header(&ex->req, SLICE("origin")).p;
 }
 
-/* A page of an allowed origin may send what it likes; it still has to sign, or to show a token. */
+/* A page of an allowed origin may send any request; it still needs a signature or a token. */
 static void reply_preflight(struct exchange *ex)
 {
 	struct slice headers = request_header(&ex->req, SLICE("access-control-request-headers"));
@@ -111,14 +111,14 @@ static void reply_preflight(struct exchange *ex)
 	buf_lit(&b, "Access-Control-Allow-Methods: GET, HEAD, POST, PUT, PATCH, DELETE\r\n");
 	if (headers.n)
 		buf_printf(&b, "Access-Control-Allow-Headers: %.*s\r\n", SLICE_ARG(headers));
-	/* Asked by browsers before a page of the internet may call an address of this machine or its network. */
+	/* Browsers send it before a page from the internet may call an address of this machine or its network. */
 	if (request_header(&ex->req, SLICE("access-control-request-private-network")).n)
 		buf_lit(&b, "Access-Control-Allow-Private-Network: true\r\n");
 	buf_lit(&b, "Access-Control-Max-Age: 7200\r\nVary: Access-Control-Request-Headers\r\n");
 	exchange_reply_with(ex, 200, (struct slice){ 0 }, SLICE(""), buf_slice(&b));
 }
 
-/* Other web pages are refused before anything else is looked at (origin.h). */
+/* Refuses other web pages before any other check (origin.h). */
 static bool from_here_or_reply(struct exchange *ex, const struct http_route *row)
 {
 	struct origin_memo *memo = &ex->loop->origin_memo;
@@ -133,7 +133,7 @@ static bool from_here_or_reply(struct exchange *ex, const struct http_route *row
 	return false;
 }
 
-/* Messages quote what was sent, which need not be UTF-8, and JSON must be. */
+/* Messages quote the request, which need not be UTF-8; JSON must be. */
 static void make_ascii(struct slice s)
 {
 	for (size_t i = 0; i < s.n; i++)
@@ -141,7 +141,7 @@ static void make_ascii(struct slice s)
 			((char *)s.p)[i] = '?';
 }
 
-/* Monitoring may sign, too, or send a key as user and password: most of it cannot sign. */
+/* Monitoring may sign, or send a key as user and password: most monitoring systems cannot sign. */
 static bool monitor_authorized_or_reply(struct exchange *ex)
 {
 	struct slice header = request_header(&ex->req, SLICE("authorization"));
@@ -151,12 +151,12 @@ static bool monitor_authorized_or_reply(struct exchange *ex)
 
 	if (basic_is_present(header)) {
 		if (!basic_is_confidential(ex->loop->tls, exchange_client(ex)))
-			why = "An access key is taken as user and password only over HTTPS, or from this machine. "
-			      "This one has been sent in the clear: replace it.";
+			why = "An access key is accepted as user and password only over HTTPS, or from this machine. "
+			      "This one was sent unencrypted: replace it.";
 		else if (basic_verify(header, ex->loop->keys))
 			return true;
 		else
-			why = "There is no such access key, or its secret is another one.";
+			why = "Unknown access key, or wrong secret.";
 	} else if (sigv4_is_present(&ex->req)) {
 		if (sigv4_verify(&ex->req, ex->loop->keys, slice_str(ex->loop->region), &ex->loop->sigv4,
 				 clock_now_ms(ex->loop->clock), &e))
@@ -173,7 +173,7 @@ static bool monitor_authorized_or_reply(struct exchange *ex)
 	return false;
 }
 
-/* Without keys any signature will do, and none, but half a signature is a client's mistake. */
+/* Without keys any signature passes, as does none; half a signature is a client's mistake. */
 static bool authorized_or_reply(struct exchange *ex, const struct http_route *row)
 {
 	struct loop *l = ex->loop;
@@ -190,7 +190,7 @@ static bool authorized_or_reply(struct exchange *ex, const struct http_route *ro
 	}
 	make_ascii(e.message);
 	audit_refused_request(ex, row->flags & ROUTE_PRIVATE ? 403 : err_status(e.code), e.message);
-	if (row->flags & ROUTE_PRIVATE) /* the console has to know what to sign for before it has signed anything */
+	if (row->flags & ROUTE_PRIVATE) /* tells the console what to sign for */
 		exchange_reply_with(ex, 403, ex->content_type, api_error_reply(&ex->arena, &e),
 				    arena_printf(&ex->arena, "x-thorpe-region: %s\r\nCache-Control: no-store\r\n",
 						 l->region));
@@ -219,7 +219,7 @@ int route_judge_head(struct exchange *ex, struct error *e)
 	int status;
 
 	choose_content_type(ex);
-	/* Monitoring has no bodies to wait for, and ways of its own to show a key. */
+	/* Monitoring requests have no body and their own ways to send a key. */
 	if (!row || !(row->flags & ROUTE_SIGNED) || (row->flags & ROUTE_MONITOR) || is_preflight(ex))
 		return 0;
 	if (l->keys ? sigv4_check_head(&ex->req, l->keys, slice_str(l->region), clock_now_ms(l->clock), e)

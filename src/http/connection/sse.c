@@ -53,7 +53,7 @@ static bool grow(struct sse *s)
 	return true;
 }
 
-/* One event may be larger than all that may wait. */
+/* A single event may exceed the limit. */
 static bool is_full(const struct sse *s, const struct live_bytes *b)
 {
 	return s->count && s->queued + b->n > s->loop->limits->watch_bytes;
@@ -117,5 +117,5 @@ void sse_sent(struct sse *s)
 		live_bytes_unref(pop(s));
 	loop_count(&s->loop->counters.bytes_out, bytes - s->queued);
 	if (!s->count)
-		empty(s); /* most of the time there is nothing to say */
+		empty(s); /* most of the time the queue is empty */
 }

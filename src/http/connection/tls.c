@@ -16,7 +16,7 @@
 #define KEEP_BYTES       (64 * 1024) /* of pending ciphertext */
 #define KEEP_INPUT_BYTES (16 * 1024)
 
-/* What TLS 1.2 has with forward secrecy and authenticated encryption: no CBC, no SHA-1, no RSA key exchange. */
+/* TLS 1.2's ciphers with forward secrecy and authenticated encryption: no CBC, no SHA-1, no RSA key exchange. */
 #define TLS12_CIPHERS "ECDHE+AESGCM:ECDHE+CHACHA20"
 
 struct tls_context {
@@ -27,7 +27,7 @@ struct tls_context {
 struct tls {
 	SSL *ssl;
 	BIO *in, *out; /* owned by ssl */
-	size_t fed;    /* the most that was fed to `in` at once */
+	size_t fed;    /* the most bytes fed to `in` at once */
 };
 
 static void reason(char *why, size_t n, const char *what, const char *file)
@@ -39,7 +39,7 @@ static void reason(char *why, size_t n, const char *what, const char *file)
 	ERR_clear_error();
 }
 
-/* OpenSSL compares the key with the certificate as it loads it. */
+/* OpenSSL compares key and certificate when it loads the key. */
 static bool is_other_key(void)
 {
 	int reason = ERR_GET_REASON(ERR_peek_last_error());
@@ -136,7 +136,7 @@ void tls_free(struct tls *t)
 	mem_free(t);
 }
 
-/* As with tls_sent(): a connection that has sent much must not hold on to the room for it. */
+/* As in tls_sent(): a connection that has received much must not keep a large buffer. */
 static void shrink_input(struct tls *t)
 {
 	BIO *fresh;
@@ -185,7 +185,7 @@ bool tls_write(struct tls *t, const char *p, size_t n)
 	if (!n)
 		return true;
 	ERR_clear_error();
-	/* Into memory, without partial writes: all of it or an error. */
+	/* Writing to memory is never partial: everything or an error. */
 	return SSL_write_ex(t->ssl, p, n, &wrote) == 1 && wrote == n;
 }
 
@@ -205,8 +205,8 @@ struct slice tls_pending(struct tls *t)
 	return slice_make(p, n > 0 ? (size_t)n : 0);
 }
 
-/* A memory BIO never shrinks, and clears all it has at each reset: after a large reply a new one is
- * cheaper than every small reply that follows. */
+/* A memory BIO never shrinks, and a reset clears all of it: after a large reply, a new one is cheaper than clearing
+ * for every small reply that follows. */
 void tls_sent(struct tls *t)
 {
 	BIO *fresh = tls_pending(t).n > KEEP_BYTES ? BIO_new(BIO_s_mem()) : NULL;

@@ -12,7 +12,7 @@
 
 #define BACKLOG 1024
 
-/* Splits at the last colon; the host without brackets. False when there is no port. */
+/* Splits at the last colon; the host without brackets. False: no port. */
 static bool split(const char *text, char *host, size_t room, const char **port)
 {
 	const char *colon = strrchr(text, ':');

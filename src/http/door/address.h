@@ -27,8 +27,8 @@ bool address_is_private(const struct address *a);
 bool address_is_any(const struct address *a);
 /* 127.0.0.1:8000, [::1]:8000 */
 void address_format(const struct address *a, char *out, size_t n);
-/* A non-blocking listening socket, or -1 with a sentence in `why`. On success *a is what was bound
- * (port 0 becomes the one chosen). */
+/* A non-blocking listening socket, or -1 with a sentence in `why`. On success *a is the bound address (port 0 becomes
+ * the one chosen). */
 int address_listen(struct address *a, char *why, size_t n) MUST_CHECK;
 
 #endif

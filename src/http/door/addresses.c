@@ -1,4 +1,4 @@
-/* A table of chains; an entry is there while its client has connections.
+/* A hash table with chains; an entry lives while its client has connections.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <sys/random.h>
 #include <xxhash.h>

@@ -21,7 +21,7 @@ bool basic_is_confidential(bool tls, struct slice peer)
 	       slice_starts(peer, SLICE("::ffff:127."));
 }
 
-/* The bytes that the padding stands for are not there. */
+/* The number of bytes that the padding stands for. */
 static size_t padding_of(struct slice text)
 {
 	size_t n = 0;

@@ -7,9 +7,10 @@
 
 /* Whether an Authorization header is of this kind. */
 bool basic_is_present(struct slice authorization);
-/* Whether a password may come that way: under TLS, or from this machine. `peer`: an address without port. */
+/* Whether a password may be sent this way: under TLS, or from this machine. `peer`: an address without port. */
 bool basic_is_confidential(bool tls, struct slice peer);
-/* Whether it holds a key and its secret. Secrets of one length are compared in constant time; keys are no secret. */
+/* Whether it holds a valid key and its secret. Compares secrets of equal length in constant time; keys are not
+ * secret. */
 bool basic_verify(struct slice authorization, const struct keys *keys);
 
 #endif

@@ -27,7 +27,7 @@ size_t ip_format(const struct ip *ip, char out[IP_TEXT]);
 bool ip_is_v4(const struct ip *ip);
 /* Whether the first `bits` of both are the same. */
 bool ip_shares_bits(const struct ip *x, const struct ip *y, unsigned bits);
-/* One number for what one client has at least: an IPv4 address, or the /64 of an IPv6 address. */
+/* A number that identifies a client: its IPv4 address, or the /64 of its IPv6 address. */
 uint64_t ip_client(const struct ip *ip);
 
 #endif

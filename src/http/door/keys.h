@@ -10,16 +10,16 @@
 
 struct keys;
 
-/* NULL with a sentence in `why` when the file cannot be read, has a bad line, or no key at all.
- * A file that others than its owner can read is accepted with a warning in the log. */
+/* NULL with a sentence in `why` if the file cannot be read, has a bad line, or has no key. A file that others than
+ * its owner can read is accepted with a warning in the log. */
 struct keys *keys_load(const char *path, char *why, size_t n);
-/* The same from text, `name` being what messages call it. */
+/* The same from text; messages call it `name`. */
 struct keys *keys_parse(struct slice text, const char *name, char *why, size_t n);
 struct keys *keys_share(struct keys *k); /* NULL is fine, as in keys_free() */
 void keys_free(struct keys *k);
 
 size_t keys_count(const struct keys *k);
-/* The secret; p is NULL when there is no such key. Lives as long as the keys. */
+/* The secret; p is NULL: no such key. Lives as long as the keys. */
 struct slice keys_secret(const struct keys *k, struct slice access_key);
 
 #endif

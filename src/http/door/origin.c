@@ -69,7 +69,7 @@ static struct slice name_of(struct slice authority)
 	return name;
 }
 
-/* 127.x.y.z in digits: a name that only begins so may be any host. */
+/* 127.x.y.z in digits: a name that only starts like that may be any host. */
 static bool is_loopback_number(struct slice s)
 {
 	if (!slice_starts(s, SLICE("127.")))
@@ -155,7 +155,7 @@ static bool takes_host(const struct origin_rules *rules, struct slice host, stru
 
 /* ---- O2 ---- */
 
-/* What follows http:// or https://; p is NULL when it is neither. */
+/* The rest after http:// or https://; p is NULL: neither. */
 static struct slice authority_of(struct slice origin)
 {
 	static const struct slice schemes[] = { { "http://", 7 }, { "https://", 8 } };
@@ -201,7 +201,7 @@ static bool is_visit(const struct http_request *r)
 	       slice_is(request_header(r, SLICE("sec-fetch-dest")), "document");
 }
 
-/* Other ports of a loopback name or an address are the same machine; a sibling of a name may be any host. */
+/* Other ports of a loopback name or of an address are on the same machine; a sibling of a name may be any host. */
 static bool takes_site(struct slice site, struct slice host)
 {
 	if (!site.n || slice_is(site, "same-origin") || slice_is(site, "none"))
@@ -211,7 +211,7 @@ static bool takes_site(struct slice site, struct slice host)
 	return false;
 }
 
-/* ---- all of it ---- */
+/* ---- the whole judgement ---- */
 
 /* The headers that count, found in one pass over all of them. */
 struct provenance {
@@ -272,11 +272,11 @@ const char *origin_advice(enum origin_verdict v)
 {
 	switch (v) {
 	case ORIGIN_FOREIGN_HOST:
-		return "This server has no access keys, so it answers only when it is called localhost or 127.0.0.1. "
-		       "To let it answer to another name, start it with --host NAME.";
+		return "This server has no access keys, so it answers only as localhost or 127.0.0.1. "
+		       "To use another name, start it with --host NAME.";
 	case ORIGIN_FOREIGN_PAGE:
-		return "This server does not take requests of web pages of other origins. "
-		       "To let a page call it, start it with --cors ORIGIN, such as --cors https://app.example.com.";
+		return "This server refuses requests of web pages of other origins. "
+		       "To allow a page, start it with --cors ORIGIN, such as --cors https://app.example.com.";
 	case ORIGIN_FINE: break;
 	}
 	return "";
@@ -311,14 +311,14 @@ bool origin_check_host(const char *text, char *why, size_t n)
 	return false;
 }
 
-/* Which browsers leave out. */
+/* Browsers leave out a default port. */
 static bool has_default_port(struct slice origin)
 {
 	return (slice_starts(origin, SLICE("http://")) && ends_with(origin, ":80")) ||
 	       (slice_starts(origin, SLICE("https://")) && ends_with(origin, ":443")) || ends_with(origin, ":");
 }
 
-/* As browsers write it: a scheme and a host, and a port that is not the scheme's own. */
+/* As browsers write it: a scheme, a host, and a port unless it is the scheme's default. */
 bool origin_check_origin(const char *text, char *why, size_t n)
 {
 	const char *colon = strstr(text, "://");

@@ -110,7 +110,7 @@ static bool read_node(struct slice s, struct ip *out)
 	return ip_parse(s, out);
 }
 
-/* The last part of a list, which becomes shorter by it. Separators within quotes do not count. */
+/* Cuts the last part off the list. Separators within quotes do not count. */
 static struct slice last_part(struct slice *list, char separator)
 {
 	size_t from = list->n;

@@ -56,7 +56,7 @@ static struct slice iso(struct arena *a, time_t t)
 	return arena_copy(a, slice_str(text));
 }
 
-/* ISO 8601's basic form, or what HTTP's Date header has. */
+/* ISO 8601's basic form, or the form of HTTP's Date header. */
 static bool read_date(struct arena *a, struct slice text, time_t *t)
 {
 	char *cstr = arena_cstr(a, text);
@@ -128,7 +128,7 @@ static bool is_signed(const struct sigv4 *s, struct slice name)
 	return false;
 }
 
-/* What decides the meaning of the request must not be changeable on its way. */
+/* Headers that determine the request's meaning must be signed, so that they cannot be changed in transit. */
 static bool check_signed_headers(const struct http_request *r, const struct sigv4 *s, struct error *e)
 {
 	if (!is_signed(s, SLICE("host")))
@@ -194,7 +194,7 @@ static bool check_algorithm(struct arena *a, const struct sigv4 *s, struct error
 			 "Unsupported AWS 'algorithm': '%.*s' (only " ALGORITHM " for now). ", SLICE_ARG(s->algorithm));
 }
 
-/* Everything but the signature itself: the client's secret, or NULL bytes with the error set. */
+/* Checks everything but the signature itself. Returns the client's secret, or NULL bytes with the error set. */
 static struct slice check_claims(const struct http_request *r, const struct keys *keys, struct slice region,
 				 int64_t now_ms, struct sigv4 *s, struct error *e)
 {

@@ -1,7 +1,7 @@
-/* AWS Signature Version 4, the server's side: Authorization header and presigned query. What it shares with a client's
- * is in wire/sigv4.h.
+/* AWS Signature Version 4, the server's side: Authorization header and presigned query. wire/sigv4.h has the part
+ * shared with clients.
  *
- * The checks come in DynamoDB's order and with its words:
+ * The checks come in DynamoDB's order and with its texts:
  *     both forms at once, no form at all, parameters missing                  sigv4_parse()
  *     date unreadable, expired or early; Host not signed; algorithm;
  *     credential scope; key unknown; signature wrong                          sigv4_verify()
@@ -21,7 +21,7 @@ struct sigv4 {
 	struct slice algorithm, credential, signed_headers, signature;
 	struct slice date;    /* X-Amz-Date, or else Date */
 	struct slice expires; /* presigned: X-Amz-Expires; may be absent */
-	/* Of the credential, set by sigv4_verify(): */
+	/* Parts of the credential, set by sigv4_verify(): */
 	struct slice key_id, scope_date, region, service, terminator;
 	struct slice iso_date; /* 20150830T123600Z */
 };
@@ -33,7 +33,7 @@ bool sigv4_parse(const struct http_request *r, struct sigv4 *s, struct error *e)
 /* Parses and verifies; `region` is the server's. Errors: as above, and UNRECOGNIZED_CLIENT. */
 bool sigv4_verify(const struct http_request *r, const struct keys *keys, struct slice region, struct sigv4_cache *cache,
 		  int64_t now_ms, struct error *e) MUST_CHECK;
-/* The same without the signature itself, which is over the body: what can be said before it is there. */
+/* The same except for the signature itself, which covers the body: for use before the body has arrived. */
 bool sigv4_check_head(const struct http_request *r, const struct keys *keys, struct slice region, int64_t now_ms,
 		      struct error *e) MUST_CHECK;
 /* The pieces, for tests. */

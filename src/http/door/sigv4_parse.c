@@ -1,4 +1,4 @@
-/* Where a request keeps its signature, and what is missing from it.
+/* Finds a request's signature, and what is missing from it.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "http/door/sigv4.h"
 

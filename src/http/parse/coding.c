@@ -38,7 +38,7 @@ bool coding_parse(struct slice content_encoding, enum coding *out)
 	return false;
 }
 
-/* What follows the first "q=", wherever it stands. */
+/* The number after the first "q=", wherever it is. */
 static double weight_of(struct slice params)
 {
 	const char *q = params.n ? memmem(params.p, params.n, "q=", 2) : NULL;
@@ -62,10 +62,10 @@ static double weight_of(struct slice params)
 	return *end || w > 1 ? 1 : w;
 }
 
-/* What a client said of the codings. */
+/* A client's preferences among the codings. */
 struct wishes {
-	double weight[CODINGS]; /* -1: nothing */
-	size_t place[CODINGS];  /* in the list; of what "*" stands for, behind all others */
+	double weight[CODINGS]; /* -1: not given */
+	size_t place[CODINGS];  /* position in the list; codings matched by "*" come after all others */
 	double others;
 	size_t count;
 };

@@ -1,9 +1,9 @@
-/* HTTP/1 byte by byte, by llhttp or by http-parser: whichever meson found (its option http_parser chooses).
+/* HTTP/1 parsing by llhttp or http-parser: whichever meson found (its option http_parser chooses).
  *
- * Distributions are on their way from http-parser, which is no longer kept up, to llhttp, its successor. Both are used here by http-parser's
- * names. What they refuse differs in detail, so what Thorpe relies on is checked by request.c itself, and test_request.c holds
- * whichever is there to it. Only llhttp has no limit of its own for what it does not hand out (white space, trailers, chunk
- * extensions): request.c counts those.
+ * Distributions are moving from http-parser, which is no longer maintained, to llhttp, its successor. Code uses
+ * http-parser's names for both. They refuse different requests in detail, so request.c itself checks what Thorpe
+ * relies on, and test_request.c tests either parser. llhttp has no limit for bytes that it does not pass on (white
+ * space, trailers, chunk extensions): request.c counts those.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef THORPE_HTTP_PARSE_PARSER_H
 #define THORPE_HTTP_PARSE_PARSER_H
@@ -16,7 +16,7 @@
 
 #include <http_parser.h>
 
-/* What a callback returns that shall be the last of this http_parser_execute(), which returns with HPE_PAUSED. */
+/* Return value of a callback to end this http_parser_execute() with HPE_PAUSED. */
 static inline int http_parser_pause_here(http_parser *p)
 {
 	http_parser_pause(p, 1);
@@ -28,20 +28,20 @@ static inline void http_parser_resume(http_parser *p)
 	http_parser_pause(p, 0);
 }
 
-/* Heads of that size may come. http-parser has a limit of its own, one for the process. */
+/* Allows heads of this size. http-parser has one limit for the process. */
 static inline void http_parser_allow(size_t header_bytes)
 {
 	if (header_bytes > HTTP_MAX_HEADER_SIZE)
 		http_parser_set_max_header_size((uint32_t)header_bytes);
 }
 
-/* Whether that limit was met. */
+/* Whether that limit was exceeded. */
 static inline bool http_parser_overflowed(const http_parser *p)
 {
 	return HTTP_PARSER_ERRNO(p) == HPE_HEADER_OVERFLOW;
 }
 
-/* Why it stopped, as a sentence that lives as long as the program. */
+/* Why it stopped: a sentence, valid for the life of the program. */
 static inline const char *http_parser_why(const http_parser *p)
 {
 	return http_errno_description(HTTP_PARSER_ERRNO(p));

@@ -1,17 +1,16 @@
-/* The parser's callbacks (parser.h) gather one request into its arena.
+/* The parser's callbacks (parser.h) collect one request into its arena.
  *
- * Names and values may come in pieces, and the gathered head may move while it grows: until the
- * head is complete only offsets are kept.
+ * Names and values may arrive in pieces, and the collected head may move while it grows: until it is complete, only
+ * offsets are kept.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <strings.h>
 
 #include "base/grow.h"
 #include "http/parse/request_plain.h"
 
-#define BODY_FIRST (64 * 1024) /* what a Content-Length is trusted for before bytes have come */
-#define HELD_LONG \
-	(512 * 1024)     /* a body that is longer than any one item may be long in coming, and many of them at once */
-#define LENGTH_DIGITS 18 /* of a Content-Length that cannot overflow */
+#define BODY_FIRST    (64 * 1024)  /* room made for a Content-Length before any bytes arrive */
+#define HELD_LONG     (512 * 1024) /* bodies longer than any item may arrive slowly, and many at once */
+#define LENGTH_DIGITS 18           /* the longest Content-Length that cannot overflow */
 
 static int refuse(struct request_parser *p, int status, const char *why)
 {
@@ -93,7 +92,7 @@ struct slice http_trim(struct slice s)
 	return s;
 }
 
-/* Turns offsets into slices: the head does not move any more. */
+/* Turns offsets into slices: the head no longer moves. */
 static void settle_head(struct request_parser *p)
 {
 	struct http_request *r = p->req;
@@ -143,8 +142,8 @@ static bool read_length(struct slice digits, uint64_t *n)
 	return digits.n > 0;
 }
 
-/* What a proxy before us might read differently, so that the two disagree where a request ends. None of it is left to
- * http-parser, whose versions differ in what they forgive. */
+/* Refuses framing that a proxy in front of us might read differently, so that the two disagree where a request ends.
+ * Does not rely on http-parser, whose versions differ in what they accept. */
 static int check_framing(struct request_parser *p)
 {
 	struct http_request *r = p->req;
@@ -154,7 +153,7 @@ static int check_framing(struct request_parser *p)
 		const struct http_header *h = &r->headers[i];
 
 		if (!is_token(h->name))
-			return refuse(p, 400, "The name of a header contains what it cannot.");
+			return refuse(p, 400, "A header name contains an invalid character.");
 		hosts += slice_is(h->name, "host");
 		if (slice_is(h->name, "content-length")) {
 			lengths++;
@@ -165,10 +164,10 @@ static int check_framing(struct request_parser *p)
 			continue;
 		codings++;
 		if (!is_chunked(h->value))
-			return refuse(p, 501, "The only transfer coding spoken here is chunked.");
+			return refuse(p, 501, "The only supported transfer coding is chunked.");
 	}
 	if (hosts > 1 || codings > 1 || lengths > 1)
-		return refuse(p, 400, "Host, Content-Length and Transfer-Encoding can be given only once.");
+		return refuse(p, 400, "Host, Content-Length and Transfer-Encoding may occur only once.");
 	if (codings && lengths)
 		return refuse(p, 400, "Content-Length and Transfer-Encoding exclude each other.");
 	if (codings && r->http10)
@@ -177,21 +176,21 @@ static int check_framing(struct request_parser *p)
 	return 0;
 }
 
-/* Refuses by the head alone, before any of the body is read. */
+/* Refuses by the head alone, before reading the body. */
 static int check_head(struct request_parser *p, const http_parser *hp)
 {
 	struct http_request *r = p->req;
 	struct slice expect = request_header(r, SLICE("expect"));
 
 	if (hp->http_major != 1)
-		return refuse(p, 505, "Only HTTP/1.0 and HTTP/1.1 are spoken here.");
+		return refuse(p, 505, "Only HTTP/1.0 and HTTP/1.1 are supported.");
 	if (!r->http10 && !request_header(r, SLICE("host")).p)
 		return refuse(p, 400, "The request has no Host header.");
 	if (r->method == HTTP_CONNECT)
 		return refuse(p, 405, "This is not a proxy.");
 	if (expect.p) {
 		if (!http_list_has(expect, SLICE("100-continue")))
-			return refuse(p, 417, "The expectation cannot be met.");
+			return refuse(p, 417, "The expectation is not supported.");
 		r->expects_continue = !r->http10;
 	}
 	return 0;
@@ -228,7 +227,7 @@ static int on_headers_complete(http_parser *hp)
 	return 0;
 }
 
-/* Doubles the room, but takes no more than a Content-Length asks for: what is taken counts (arena.h A4). */
+/* Doubles the room, but not beyond Content-Length: it draws on the budget (arena.h A4). */
 static void make_room(struct request_parser *p, size_t n)
 {
 	struct buf *b = &p->body;
@@ -303,7 +302,7 @@ static enum request_status failed(struct request_parser *p)
 		if (http_parser_overflowed(&p->hp))
 			refuse(p, 431, "The head of the request is too large.");
 		else if (HTTP_PARSER_ERRNO(&p->hp) == HPE_INVALID_VERSION && p->hp.http_major > 1)
-			refuse(p, 505, "Only HTTP/1.0 and HTTP/1.1 are spoken here.");
+			refuse(p, 505, "Only HTTP/1.0 and HTTP/1.1 are supported.");
 		else
 			refuse(p, 400, http_parser_why(&p->hp));
 	}
@@ -311,7 +310,7 @@ static enum request_status failed(struct request_parser *p)
 	return REQUEST_REFUSED;
 }
 
-/* What of the bytes is of one piece, the rest of the head or of the body. False: refused. */
+/* Checks the bytes of one part: the rest of the head, or the body. False: refused. */
 static bool check_piece(struct request_parser *p, const char *bytes, size_t *n)
 {
 	enum strict_result r;
@@ -342,7 +341,7 @@ static enum request_status feed_piece(struct request_parser *p, const char *byte
 	}
 	if (HTTP_PARSER_ERRNO(&p->hp) != HPE_OK)
 		return failed(p);
-	/* Counts what add_head() does not see: white space, line ends, leading empty lines. */
+	/* Counts bytes that add_head() does not get: white space, line ends, leading empty lines. */
 	if (!had_head) {
 		p->head_bytes += *n;
 		if (p->head_bytes > p->limits->header_bytes) {

@@ -1,4 +1,4 @@
-/* HTTP/1.x requests from bytes as they come in. Knows no socket and no event loop.
+/* Parses HTTP/1.x requests from bytes as they arrive. Knows no socket and no event loop.
  *
  *     request_parser_init(&p, &limits);
  *     request_begin(&p, &req, &arena);
@@ -7,9 +7,9 @@
  * Invariants
  *   H1  request_feed() uses no byte beyond the end of the request it completes, so the rest can be
  *       fed to the next one.
- *   H2  Never more than limits.header_bytes of head and, of the body, of what the gate allows are kept; and not much more
- *       than limits.header_bytes are read of what is neither (trailers, chunk extensions).
- *   H3  After REQUEST_REFUSED the stream has no meaning any more: answer, and close.
+ *   H2  Never keeps more of the head than limits.header_bytes, nor more of the body than the gate allows; and reads
+ *       not much more than limits.header_bytes of other parts (trailers, chunk extensions).
+ *   H3  After REQUEST_REFUSED the rest of the stream is meaningless: reply and close.
  *
  * Lifetime: everything in the request lives in the arena given to request_begin(). Memory running
  * out leaves by arena.h A1; the parser must then be treated as after REQUEST_REFUSED.
@@ -36,7 +36,7 @@ struct http_request {
 	bool http10;
 	bool keep_alive;
 	bool expects_continue; /* waits for "100 Continue" before it sends the body */
-	bool has_head;         /* everything but the body is there */
+	bool has_head;         /* everything but the body has arrived */
 	bool chunked;
 	uint64_t length; /* of the body, unless it is chunked */
 	/* When refused: */
@@ -44,11 +44,11 @@ struct http_request {
 	const char *why;
 };
 
-/* Asked when the head of a request is there and its body is to come; not for requests that come whole and plain. */
+/* Called when the head of a request has arrived but not its body; not for plain requests in one piece. */
 struct request_gate {
 	/* How long the body may be. */
 	uint64_t (*most)(void *ctx, const struct http_request *r);
-	/* Whether it is to be read at all. False: r->refused and r->why are set. May leave by arena.h A1. */
+	/* Whether to read the body. False: r->refused and r->why are set. May leave by arena.h A1. */
 	bool (*opens)(void *ctx, struct http_request *r);
 	void *ctx;
 };
@@ -71,7 +71,7 @@ struct request_parser {
 	struct strict_lines lines;
 	struct strict_chunks chunks;
 	bool done;
-	bool fresh; /* nothing has been fed since request_begin() */
+	bool fresh; /* no bytes since request_begin() */
 };
 
 enum request_status { REQUEST_MORE, REQUEST_DONE, REQUEST_REFUSED };
@@ -81,9 +81,9 @@ void request_parser_init(struct request_parser *p, const struct http_limits *lim
 void request_begin(struct request_parser *p, struct http_request *req, struct arena *a);
 enum request_status request_feed(struct request_parser *p, const char *bytes, size_t n, size_t *used);
 
-/* The first header of that (lower-case) name; p is NULL when there is none. */
+/* The first header of this (lower-case) name; p is NULL: none. */
 struct slice request_header(const struct http_request *r, struct slice name);
-/* The value of a query parameter, percent-decoded; p is NULL when there is none. */
+/* The value of a query parameter, percent-decoded; p is NULL: none. */
 struct slice request_query(const struct http_request *r, struct slice name);
 
 /* Whether a list such as Accept-Encoding or Connection has `token` (lower case), not with q=0. */

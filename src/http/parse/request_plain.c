@@ -1,23 +1,23 @@
-/* The plain request: all of it in one read, nothing unusual in it. It is taken apart here, sixteen bytes of a value at a time;
- * http-parser looks at each byte of a head in turn, which cost more than anything else in answering one.
+/* Plain requests: complete in one read, with nothing unusual. Parsed here, sixteen bytes of a value at a time;
+ * http-parser works byte by byte, which was the largest cost of answering a request.
  *
- * Invariant P1: what is taken here http-parser takes too, with the same meaning; whatever else comes is left to it, so there is
- * one place that refuses. A test (test_request.c) asks both about the same bytes.
+ * Invariant P1: http-parser accepts every request accepted here, with the same meaning. All others are left to it, so
+ * refusals come from one place. A test (test_request.c) gives both the same bytes.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <strings.h>
 
 #include "http/parse/request_plain.h"
 
-#define LENGTH_DIGITS 9 /* of a Content-Length that cannot overflow */
+#define LENGTH_DIGITS 9 /* the longest Content-Length that cannot overflow */
 
 typedef uint8_t bytes16 __attribute__((vector_size(16)));
 
-/* What is left to look at. */
+/* The bytes not yet parsed. */
 struct rest {
 	char *at, *end;
 };
 
-/* Goes over printable ASCII, blanks included. */
+/* Skips printable ASCII, blanks included. */
 static void skip_printable(struct rest *r)
 {
 	bytes16 v, other;
@@ -99,13 +99,13 @@ static bool read_length(struct slice digits, size_t *n)
 	return digits.n && digits.n <= LENGTH_DIGITS;
 }
 
-/* What the headers seen so far say about the message as such. */
+/* What the headers so far say about the message itself. */
 struct framing {
 	unsigned hosts, lengths;
 	size_t body;
 };
 
-/* False: it asks for more than is understood here. */
+/* False: it needs the full parser. */
 static bool take_meaning(const struct http_header *h, struct framing *f)
 {
 	switch (h->name.n) {
@@ -139,7 +139,7 @@ static bool take_headers(struct rest *r, const struct http_limits *l, struct htt
 	return f->hosts == 1 && f->lengths <= 1;
 }
 
-/* The bytes, which stay the caller's, may be changed and pointed to only in the copy. */
+/* Only the copy may be changed or pointed to: the bytes are the caller's. */
 static bool take_all(struct rest *r, const struct http_limits *l, struct http_request *req)
 {
 	struct framing f = { 0 };

@@ -1,5 +1,5 @@
-/* Two small machines that look at each byte of a head and of what is around chunks. Requests in one piece do not come by here
- * (request_plain.c).
+/* Two small state machines that check each byte of a head and of the framing of chunks. Plain requests in one piece
+ * skip them (request_plain.c).
  * SPDX-License-Identifier: Apache-2.0 */
 #include "http/parse/request_strict.h"
 
@@ -26,12 +26,12 @@ enum strict_result strict_head(struct strict_lines *s, const char *p, size_t n, 
 	for (size_t i = 0; i < n; i++) {
 		if (s->has_cr) {
 			if (p[i] != '\n')
-				return bad(why, "A carriage return stands alone.");
+				return bad(why, "A carriage return without line feed.");
 			if (s->begun && !s->in_line) {
 				*used = i + 1;
 				return STRICT_END;
 			}
-			s->begun |= s->in_line; /* empty lines before the first do not count */
+			s->begun |= s->in_line; /* empty lines before the request line do not count */
 			s->in_line = s->has_cr = false;
 			continue;
 		}
@@ -40,13 +40,13 @@ enum strict_result strict_head(struct strict_lines *s, const char *p, size_t n, 
 			continue;
 		}
 		if (p[i] == '\n')
-			return bad(why, "A line ends without a carriage return.");
+			return bad(why, "A line feed without carriage return.");
 		if (s->begun && !s->in_line && (p[i] == ' ' || p[i] == '\t'))
-			return bad(why, "A header goes on on a second line.");
+			return bad(why, "A header is folded over two lines.");
 		if (is_control(p[i]))
 			return bad(why, "The head contains a control character.");
 		s->in_line = true;
-		while (i + 1 < n && is_printable(p[i + 1])) /* most bytes are, and need no more looking at */
+		while (i + 1 < n && is_printable(p[i + 1])) /* most bytes are, and need no further check */
 			i++;
 	}
 	*used = n;
@@ -72,7 +72,7 @@ static bool take_digit(struct strict_chunks *s, char c)
 	return true;
 }
 
-/* One byte that is neither data nor of a trailer. */
+/* Takes one byte that is neither data nor part of a trailer. */
 static enum strict_result take_byte(struct strict_chunks *s, char c, uint64_t most_overhead, const char **why)
 {
 	switch (s->at) {
@@ -93,7 +93,7 @@ static enum strict_result take_byte(struct strict_chunks *s, char c, uint64_t mo
 		return STRICT_MORE;
 	case CHUNK_SIZE_LF:
 		if (c != '\n')
-			return bad(why, "A carriage return stands alone.");
+			return bad(why, "A carriage return without line feed.");
 		s->at = s->left ? CHUNK_DATA : CHUNK_TRAILERS;
 		s->trailers = (struct strict_lines){ .begun = true };
 		return STRICT_MORE;

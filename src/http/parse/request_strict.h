@@ -1,9 +1,10 @@
-/* The lines and chunks of a request, held to the letter of RFC 9112 before http-parser sees them.
+/* Checks the lines and chunks of a request strictly by RFC 9112 before http-parser sees them.
  *
- * Where a parser forgives, a proxy before it may read the same bytes otherwise, and the two disagree where a request ends: what
- * one takes for a body is the other's next request. So nothing is forgiven here, and nothing depends on how lenient the parser is:
- *   S1  Every line ends with CR LF; neither stands alone.
- *   S2  No line of the head goes on on a second one, and none has a control character.
+ * If a parser is lenient, a proxy in front of it may read the same bytes differently, and the two disagree where a
+ * request ends: the body of one is the next request of the other. So these checks are strict, whatever the parser
+ * accepts:
+ *   S1  Every line ends with CR LF; neither occurs alone.
+ *   S2  No line of the head is folded, and none has a control character.
  *   S3  A chunk's size is hexadecimal digits, at most 15 of them; its data is exactly that long, and CR LF follows.
  *   S4  Extensions of chunks and trailers together are no longer than a head may be.
  * SPDX-License-Identifier: Apache-2.0 */
@@ -40,7 +41,7 @@ struct strict_chunks {
 
 enum strict_result { STRICT_MORE, STRICT_END, STRICT_BAD };
 
-/* Looks at up to n bytes. MORE: at all of them. END: at *used, with which the head, or the body, is complete. BAD: *why says
+/* Checks up to n bytes. MORE: all are fine. END: the head, or the body, is complete after *used bytes. BAD: *why says
  * what is wrong. */
 enum strict_result strict_head(struct strict_lines *s, const char *p, size_t n, size_t *used, const char **why);
 enum strict_result strict_body(struct strict_chunks *s, const char *p, size_t n, uint64_t most_overhead, size_t *used,

@@ -15,7 +15,7 @@
 #define API  CONSOLE_BASE "/api"
 #define HTML SLICE("text/html; charset=utf-8")
 
-/* These pages load nothing from elsewhere, and no frame may show them. */
+/* The pages load nothing from other hosts, and no frame may show them. */
 #define GUARDS                                                                                                  \
 	"Content-Security-Policy: default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; " \
 	"object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'\r\n"                    \
@@ -51,7 +51,7 @@ static bool has_already(const struct exchange *ex, struct slice etag)
 
 /* ---- files ---- */
 
-/* Zipped as it is kept, or as it was before for the rare client that cannot unzip. */
+/* Compressed, as it is stored, or decompressed for the rare client without gzip. */
 static void reply_file(struct exchange *ex, const struct console_file *f, struct slice headers)
 {
 	struct slice body = slice_make((const char *)f->gzip, f->gzip_bytes);
@@ -61,7 +61,7 @@ static void reply_file(struct exchange *ex, const struct console_file *f, struct
 	if (http_list_has(accept, SLICE("gzip")))
 		headers = arena_printf(&ex->arena, "Content-Encoding: gzip\r\n%.*s", SLICE_ARG(headers));
 	else if (gunzip(&ex->loop->gzip, &ex->arena, body, f->bytes + 1, &body) != GUNZIP_OK)
-		body = SLICE(""); /* cannot be: it was zipped when this was built, and a test unzips each */
+		body = SLICE(""); /* cannot happen: compressed by the build, and a test decompresses each */
 	exchange_reply_with(ex, 200, slice_str(f->type), body, headers);
 }
 
@@ -94,7 +94,7 @@ static void forbid(struct exchange *ex, const char *why)
 	reply_json(ex, 403, api_error_reply(&ex->arena, &e), SLICE(NO_STORE));
 }
 
-/* Signatures, Host and Origin were looked at by the dispatcher (ROUTE_SIGNED, origin.h). */
+/* The dispatcher has checked signature, Host and Origin (ROUTE_SIGNED, origin.h). */
 static bool allowed_or_reply(struct exchange *ex)
 {
 	if (ex->loop->keys)
@@ -126,7 +126,7 @@ static bool is_plain(struct slice host)
 	return host.n > 0;
 }
 
-/* As the browser has it in its address bar; a proxy that speaks TLS for us says so. */
+/* As in the browser's address bar; a proxy that terminates TLS says so in a header. */
 static struct slice endpoint(struct exchange *ex)
 {
 	struct slice host = request_header(&ex->req, SLICE("host"));
@@ -220,7 +220,7 @@ static void handle_verify(struct exchange *ex, void *ctx)
 
 void console_routes(struct console_http *c, struct http_route *rows)
 {
-	/* The first that fits is taken. */
+	/* The first match wins. */
 	const struct http_route list[CONSOLE_ROUTES] = {
 		{ HTTP_GET, "/", ROUTE_PAGE | ROUTE_VISITABLE, redirect, c },
 		{ HTTP_GET, CONSOLE_BASE, ROUTE_PRIVATE | ROUTE_VISITABLE | ROUTE_RESERVED, redirect, c },

@@ -1,17 +1,17 @@
-/* /console: the console's files from the binary, and the documents it asks for.
+/* /console: the console's files from the binary, and its documents.
  *
- *     GET /                            a browser is led to /console/; everything else passes on to the server's own
- *     GET /console/…                   the files (console/files.h); nothing else is ever served from there
+ *     GET /                            redirects browsers to /console/; other clients get the server's own row
+ *     GET /console/…                   the files (console/files.h), nothing else
  *     GET /console/api/session         console/console.h has the documents
  *     GET /console/api/stats
  *     GET /console/api/designs/<name>
- *     GET, POST /console/api/verify/<name>   what the oracle says of its items; POST begins a new check
+ *     GET, POST /console/api/verify/<name>   the oracle's findings on its items; POST begins a new check
  *
  * The files are for anyone. The documents hold operators' tokens, so they are for operators:
- *   - a server with keys wants them signed (SigV4), as it wants DynamoDB's requests;
- *   - a server without takes every caller for an operator, but never a web page of another origin: beside what
- *     origin.h asks of every request, one for a document must have the header x-thorpe-console, which a page can
- *     only send to its own origin unless a preflight allows it. Preflights are refused here, even for --cors.
+ *   - a server with keys requires a signature (SigV4), as for DynamoDB's requests;
+ *   - a server without keys treats every caller as an operator, except web pages of other origins: in addition to the
+ *     rules of origin.h, a request for a document must have the header x-thorpe-console, which a page can send only
+ *     to its own origin unless a preflight allows it. Preflights are refused here, even for --cors.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef THORPE_HTTP_SERVE_CONSOLE_H
 #define THORPE_HTTP_SERVE_CONSOLE_H

@@ -1,5 +1,4 @@
-/* /faults: what operators see and change of the faults.
- * SPDX-License-Identifier: Apache-2.0 */
+/* /faults: shows and changes the faults. SPDX-License-Identifier: Apache-2.0 */
 #include "http/serve/faults.h"
 
 #include "http/connection/audit_http.h"
@@ -22,14 +21,14 @@ static void refuse(struct exchange *ex, int status, struct slice why)
 	exchange_reply_with(ex, status, JSON, buf_slice(&b), NO_STORE);
 }
 
-/* The dispatcher has looked at the signature where the server has keys. */
+/* If the server has keys, the dispatcher has checked the signature. */
 static bool may_or_reply(struct exchange *ex)
 {
 	static const struct slice elsewhere =
-		SLICE("Without --keys faults are for clients on the server's own machine.");
+		SLICE("Without --keys, only clients on the server's own machine may use this.");
 
 	if (!api_takes_faults(ex->loop->api)) {
-		refuse(ex, 404, SLICE("This server was not started with --fault ('--fault none' begins without any)."));
+		refuse(ex, 404, SLICE("This server was not started with --fault ('--fault none' starts without any)."));
 		return false;
 	}
 	if (ex->loop->keys || basic_is_confidential(false, exchange_client(ex)))
@@ -68,10 +67,10 @@ void faults_handle_set(struct exchange *ex, void *ctx)
 	if (!may_or_reply(ex))
 		return;
 	if (exchange_body(ex, &body) != BODY_OK)
-		refuse(ex, 400, SLICE("The body cannot be unpacked."));
+		refuse(ex, 400, SLICE("The body cannot be decompressed."));
 	else if (!body.n)
 		refuse(ex, 400,
-		       SLICE("The body is a list of faults, such as throttle=5%,table=orders,conflict=50%; or none."));
+		       SLICE("The body must be a list of faults, such as throttle=5%,table=orders,conflict=50%; or none."));
 	else
 		set(ex, body);
 }

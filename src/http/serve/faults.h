@@ -1,11 +1,11 @@
-/* /faults: operators look at the faults of DynamoDB's API, and change them, while the server runs (fault/fault.h).
+/* /faults: operators see and change the faults of DynamoDB's API while the server runs (fault/fault.h).
  *
- *     GET     what holds, and how often each fault struck
- *     POST    a SPEC as the body; replaces what held for the tables it is about
- *     DELETE  no faults any more
+ *     GET     the current faults, and how often each struck
+ *     POST    a SPEC as the body; replaces the faults of the tables it names
+ *     DELETE  removes all faults
  *
- * All of them answer what holds then. Where the server has keys these are signed; where it has none they come from this machine. A server that
- * was not started with --fault has none of this: 404.
+ * Each returns the faults in force afterwards. With keys, requests must be signed; without, they must come from this
+ * machine. A server started without --fault returns 404.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef THORPE_HTTP_SERVE_FAULTS_H
 #define THORPE_HTTP_SERVE_FAULTS_H

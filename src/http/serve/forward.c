@@ -1,4 +1,4 @@
-/* Finds the table a request is about, and asks there.
+/* Finds the table of a request, and forwards the request to its backend.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "http/serve/forward.h"
 #include "http/connection/exchange.h"
@@ -19,7 +19,7 @@ static struct slice text(const struct json *object, const char *name)
 	return json_is(j, JSON_STRING) ? j->string : (struct slice){ 0 };
 }
 
-/* Of arn:aws:dynamodb:…:table/NAME/stream/…, which iterators have in them, too. */
+/* From arn:aws:dynamodb:…:table/NAME/stream/…, which iterators also contain. */
 static struct slice table_in(struct slice arn)
 {
 	static const char before[] = ":table/";
@@ -32,7 +32,7 @@ static struct slice table_in(struct slice arn)
 	return slice_make(at, (size_t)((end ? end : arn.p + arn.n) - at));
 }
 
-/* All of a batch or a transaction are in one place, or it is refused there. */
+/* The first table of a batch or transaction decides; the backend refuses tables that it lacks. */
 static struct slice table_of(const struct json *body)
 {
 	const struct json *items = json_get(body, "RequestItems"), *actions = json_get(body, "TransactItems");
@@ -68,9 +68,9 @@ static struct database *database_of(const struct rest *r, struct slice table)
 	return NULL;
 }
 
-/* ---- asking there ---- */
+/* ---- forwarding ---- */
 
-/* In DynamoDB's form, also when it is the client's own. */
+/* In DynamoDB's form, even if the error arose in our client. */
 static void put_error(struct buf *b, const struct backend_reply *r)
 {
 	bool is_known = r->status < 500 && r->error.n;
@@ -83,7 +83,7 @@ static void put_error(struct buf *b, const struct backend_reply *r)
 	for (size_t i = 0; i < r->body->count; i++) {
 		const struct json_member *m = &r->body->members[i];
 
-		/* Code: of a reason, where a single write was sent as a transaction (remote/repeat.h). */
+		/* Code: of a cancellation reason, if a single write was sent as a transaction (remote/repeat.h). */
 		if (slice_is(m->name, "__type") || slice_is(m->name, "Code") || slice_is(m->name, "message") ||
 		    slice_is(m->name, "Message"))
 			continue;

@@ -1,7 +1,9 @@
-/* Health checks: need no key, and read only memory.
+/* Health checks: need no key and read only memory.
  *
- *   /healthz  liveness: 200 while the process can do its work. 503 when only a restart or an operator helps: damaged data was found, or the disk failed.
- *   /readyz   readiness: 200 while requests of all kinds are taken. 503 also while it stops, and while a full disk refuses writes, which ends by itself.
+ *   /healthz  liveness: 200 while the process can work. 503 if only a restart or an operator helps: damaged data, or a
+ *             failed disk.
+ *   /readyz   readiness: 200 while all kinds of requests are accepted. 503 also while it stops, and while a full disk
+ *             refuses writes (which can end without a restart).
  *
  * The body is "ok", or one line that says why not, without paths.
  * SPDX-License-Identifier: Apache-2.0 */

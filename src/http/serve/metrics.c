@@ -1,4 +1,4 @@
-/* Sums up the loops' counters; they go on counting meanwhile.
+/* Sums the loops' counters, while they go on counting.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <fcntl.h>
 #include <unistd.h>
@@ -68,10 +68,10 @@ void metrics_write(const struct server *s, struct buf *out)
 	       atomic_load_explicit(&s->on_reserve, memory_order_relaxed));
 	metric(out, "http_request_memory_bytes", "gauge", "Memory of requests that are being received and parsed",
 	       atomic_load_explicit(&s->budget.used, memory_order_relaxed));
-	metric(out, "http_request_memory_limit_bytes", "gauge", "How much there is for them", s->budget.total);
-	metric(out, "http_request_memory_refused_total", "counter", "Requests refused for lack of it",
+	metric(out, "http_request_memory_limit_bytes", "gauge", "Limit of that memory", s->budget.total);
+	metric(out, "http_request_memory_refused_total", "counter", "Requests refused beyond that limit",
 	       atomic_load_explicit(&s->budget.refused, memory_order_relaxed));
-	metric(out, "http_workers", "gauge", "Threads for requests that wait", w.threads);
+	metric(out, "http_workers", "gauge", "Threads for requests that block", w.threads);
 	metric(out, "http_workers_idle", "gauge", "Those with nothing to do", w.idle);
 	metric(out, "http_waiting", "gauge", "Requests that wait for one", w.waiting);
 	metric(out, "http_busy_total", "counter", "Requests refused because too many waited", w.refused);

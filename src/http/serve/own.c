@@ -11,7 +11,7 @@
 
 #define TEXT SLICE("text/plain; charset=utf-8")
 
-/* The body as it was before the client zipped it. False: answered. */
+/* The body, decompressed. False: it has replied. */
 static bool unzip_or_reply(struct exchange *ex, struct slice *body)
 {
 	struct error e;
@@ -32,8 +32,8 @@ static bool unzip_or_reply(struct exchange *ex, struct slice *body)
 	return false;
 }
 
-/* A test that looks at what an application did says so. The console does the same: browsers say of pages that they are of the same
- * origin, and no page can. */
+/* Tests that inspect an application's items send a header to be spared. The console's requests are spared too:
+ * browsers mark them as same-origin, which no page can forge. */
 static bool is_spared(const struct exchange *ex)
 {
 	return slice_is(request_header(&ex->req, SLICE("x-thorpe-fault")), "none") ||
@@ -82,7 +82,7 @@ static void handle_metrics(struct exchange *ex, void *ctx)
 
 	(void)ctx;
 	if (!ex->loop->only && !ex->loop->keys && server_monitor_address(ex->loop->server)) {
-		exchange_reply(ex, 404, TEXT, SLICE("The metrics of this server have a listener of their own.\n"));
+		exchange_reply(ex, 404, TEXT, SLICE("The metrics of this server are on a separate listener.\n"));
 		return;
 	}
 	buf_init(&b, &ex->arena);

@@ -5,7 +5,7 @@
 
 #include "http/connection/route.h"
 
-/* They live as long as the program. */
+/* Valid for the life of the program. */
 const struct http_route *own_rows(size_t *count);
 
 #endif

@@ -11,7 +11,7 @@ struct peer_job {
 	struct slice body;
 };
 
-/* What is not for this server, or not from a server, learns nothing more. */
+/* Tells a stranger nothing. */
 static void refuse(struct exchange *ex)
 {
 	exchange_reply(ex, 403, TYPE, SLICE(""));

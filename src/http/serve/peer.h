@@ -1,5 +1,6 @@
-/* Other servers of a table ask this one for records: POST /relay/<design>, on a listener of its own (server_options.peer_listen).
- * Requests are sealed with the secret of the table's servers (process/relay/relay.h); any other gets 403.
+/* Serves records to other servers of a table: POST /relay/<design>, on a separate listener
+ * (server_options.peer_listen). Requests are sealed with the secret of the table's servers (process/relay/relay.h);
+ * all others get 403.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef THORPE_HTTP_SERVE_PEER_H
 #define THORPE_HTTP_SERVE_PEER_H
@@ -8,7 +9,7 @@
 #include "process/relay/relay.h"
 
 struct peer_http {
-	struct relay *const *relays; /* may be set after server_new(), before server_run(); a NULL in it is none */
+	struct relay *const *relays; /* set before server_run(); entries may be NULL */
 	size_t count;
 };
 

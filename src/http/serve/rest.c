@@ -51,7 +51,7 @@ struct backend *rest_backend(void *local, struct database *d)
 	struct rest_backend *b = t->list;
 
 	while (b->database && b->database != d)
-		b++; /* there are no more databases than apps */
+		b++; /* there are at most as many databases as apps */
 	if (!b->backend)
 		b->backend = database_open(d);
 	b->database = b->backend ? d : NULL;
@@ -114,7 +114,7 @@ static enum app_method method_of(enum http_method m)
 	}
 }
 
-/* The body, unzipped. False: answered. */
+/* The body, decompressed. False: it has replied. */
 static bool body_or_reply(struct exchange *ex, struct slice *body)
 {
 	struct problem p = { .type = PROBLEM_MALFORMED };
@@ -129,16 +129,16 @@ static bool body_or_reply(struct exchange *ex, struct slice *body)
 		p.type = PROBLEM_TOO_LARGE;
 		p.detail = SLICE("the body is too large");
 		break;
-	case BODY_BAD: p.detail = SLICE("the body is not in its Content-Encoding"); break;
+	case BODY_BAD: p.detail = SLICE("the body does not match its Content-Encoding"); break;
 	}
 	reply_problem(ex, &p);
 	return false;
 }
 
-/* What a worker, or the loop itself, needs to answer. */
+/* Input of a worker, or of the loop itself. */
 struct job {
 	struct app *app;
-	struct app_request request; /* with a watcher: a list is to be watched */
+	struct app_request request; /* with a watcher: watch a list */
 };
 
 static void fill_request(struct exchange *ex, struct slice base, struct app_request *q)
@@ -246,7 +246,7 @@ static void watch(struct exchange *ex, struct rest *r, struct job *job)
 	if (exchange_stream(ex, s, run, job))
 		return;
 	s->ops->drop(s);
-	/* After a 503 an EventSource would give up; after this it comes again, and knows its position. */
+	/* After a 503 an EventSource would give up; after this it reconnects and keeps its position. */
 	exchange_reply_with(ex, 200, SLICE(LIVE_TYPE), SLICE("retry: 2000\n\n"), SLICE("Cache-Control: no-store\r\n"));
 }
 
@@ -280,7 +280,7 @@ static void reply_unknown(struct exchange *ex, struct slice name)
 	name = percent_decode(&ex->arena, name);
 	for (size_t i = 0; i < name.n; i++)
 		if ((unsigned char)name.p[i] >= 0x80 || (unsigned char)name.p[i] < ' ')
-			name = SLICE("of that name"); /* JSON is UTF-8, and the name need not be */
+			name = SLICE("of that name"); /* JSON is UTF-8; the name need not be */
 	p.detail = arena_printf(&ex->arena, "there is no design %.*s; GET " REST_BASE " lists them", SLICE_ARG(name));
 	reply_problem(ex, &p);
 }

@@ -1,7 +1,7 @@
-/* Applications over HTTP: /api lists them, /api/<design>/… is theirs.
+/* Applications over HTTP: /api lists them, /api/<design>/… serves one.
  *
- * Callers are the application's own (tokens); requests here are not signed as DynamoDB's are. What an application can
- * answer without waiting is answered on the event loop, everything else on a worker.
+ * Callers are the application's (tokens); these requests are not signed, unlike DynamoDB's. The event loop answers
+ * requests that never block, workers all others.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef THORPE_HTTP_SERVE_REST_H
 #define THORPE_HTTP_SERVE_REST_H
@@ -17,19 +17,19 @@
 #define REST_METHODS 6
 
 struct rest {
-	struct app *const *apps; /* may be set after server_new(), before server_run() */
+	struct app *const *apps; /* set before server_run() */
 	size_t app_count;
-	struct relay *const *relays; /* of each app, as the apps; NULL, or a NULL in it: none */
+	struct relay *const *relays; /* in the order of `apps`; NULL, or a NULL entry: none */
 	struct http_route routes[REST_METHODS];
 	pthread_mutex_t lock;
-	struct live **live; /* (lock) of each app that has been watched; NULL: none has */
+	struct live **live; /* (lock) for each app with watchers so far; NULL: none */
 };
 
-/* Fills the routes, which point to the rest. */
+/* Fills the routes, which point to `r`. */
 void rest_init(struct rest *r);
-/* When the server has ended, and before the apps do. */
+/* Call after the server has ended, before the apps do. */
 void rest_release(struct rest *r);
-/* Of what a thread has: its backend of this database. NULL: memory is out. */
+/* The thread's backend of this database; `local` is the thread's data. NULL: out of memory. */
 struct backend *rest_backend(void *local, struct database *d);
 /* For server_options.local: each thread has backends of its own. */
 struct thread_local_maker rest_threads(struct rest *r);

@@ -1,4 +1,4 @@
-/* Between the hub, which speaks of topics, and connections.
+/* Connects the hub, which knows topics, with connections.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "http/loop.h"
 #include "http/serve/rest_live.h"
@@ -8,9 +8,9 @@ struct watch {
 	struct app_watcher asked;
 	struct live_watcher watcher;
 	struct live *live;
-	struct watch *next, **at; /* of its place's; at NULL: not adopted */
+	struct watch *next, **at; /* in its place's list; at NULL: not adopted */
 	int64_t expires_ms;       /* the caller's token; 0: never */
-	char *id; /* Last-Event-ID, cut where it is too long for one of ours; NULL: none, or it has served */
+	char *id;                 /* Last-Event-ID, cut if longer than ours; NULL: none, or already used */
 };
 
 static struct watch *of_stream(struct sse *s)
@@ -71,7 +71,7 @@ static void take_pending(void *ctx, uint64_t sequence, struct live_bytes *b)
 	struct watch *w = ctx;
 
 	w->watcher.from = sequence;    /* the watcher skips what its list has reported already */
-	(void)sse_push(&w->stream, b); /* without a connection it cannot be closed */
+	(void)sse_push(&w->stream, b); /* no connection yet, so it cannot close */
 	loop_count(&w->stream.loop->counters.events, 1);
 }
 
@@ -115,7 +115,7 @@ static void drop(struct sse *s)
 	mem_free(w);
 }
 
-/* A comment, and the position: who hears nothing for a day shall not have to read the list again for that. */
+/* A comment, and the position: a watcher of a quiet list can resume without reading it again. */
 static void keep_alive(struct watch *w)
 {
 	struct sse *s = &w->stream;
@@ -124,7 +124,7 @@ static void keep_alive(struct watch *w)
 	struct live_bytes *b;
 	int n;
 
-	loop_take_posts(s->loop); /* what was posted before the position was asked for comes before it */
+	loop_take_posts(s->loop); /* earlier posts come before this position */
 	if (!s->conn || uv_now(&s->loop->uv) - s->sent_at < s->loop->limits->keep_alive_ms)
 		return;
 	n = snprintf(text, sizeof(text), ": keep-alive\n%s%s%s\n", has_position ? "id: " : "",

@@ -72,7 +72,7 @@ struct effect {
 	struct position *at;
 	const _Atomic bool *stop;        /* NULL: never */
 	struct row item;                 /* full */
-	struct value old;                /* full; absent: none */
+	struct row old;                  /* full; its entity NULL: none */
 	struct term_variable *variables; /* `let`, then the row */
 	size_t variable_count;           /* of `let` */
 	struct value row_key;            /* of the row at hand; absent: none */

@@ -117,7 +117,7 @@ static bool make(struct put *p, struct row *f)
 	struct run *r = p->write.run;
 	int64_t was = effect_time_enter(p->effect, r);
 	bool ok = write_make(&p->write, &p->given, f) && input_required(r, p->write.entity, f) &&
-		  entity_complete(r, p->write.entity, f, VALUE_ABSENT) && write_checks(&p->write, f, VALUE_ABSENT);
+		  entity_complete(r, p->write.entity, f, VALUE_ABSENT) && write_checks(&p->write, f, NULL);
 
 	effect_time_leave(r, was);
 	return ok;

@@ -217,7 +217,11 @@ bool effect_position_is_end(const struct rows *page, size_t done)
 struct position effect_position_after(struct effect *x, const struct rows *page, size_t done)
 {
 	struct position now = {
-		.processor = x->at->processor, .shard = x->at->shard, .sequence = x->at->sequence, .stored = true
+		.processor = x->at->processor,
+		.shard = x->at->shard,
+		.sequence = x->at->sequence,
+		.stored = true,
+		.time_ms = x->change->created_ms,
 	};
 	struct slice cursor = done == page->count ? page->next : page->cursor;
 	size_t inside = done == page->count ? 0 : done;

@@ -27,7 +27,7 @@ struct scope effect_scope(struct effect *x, struct run *r)
 	return (struct scope){
 		.run = r,
 		.item = &x->item,
-		.old = x->old,
+		.before = x->old.entity ? &x->old : NULL,
 		.variables = x->variables,
 		.variable_count = x->variable_count + row,
 	};
@@ -43,7 +43,11 @@ static bool evaluate_let(struct effect *x)
 	x->variables[p->let_count].at = p->each_at;
 	for (size_t i = 0; i < p->let_count; i++) {
 		struct scope s = {
-			.run = x->caller, .item = &x->item, .old = x->old, .variables = x->variables, .variable_count = i
+			.run = x->caller,
+			.item = &x->item,
+			.before = x->old.entity ? &x->old : NULL,
+			.variables = x->variables,
+			.variable_count = i,
 		};
 		struct value v;
 
@@ -67,7 +71,7 @@ static bool effect_prepare(struct effect *x)
 	r->memo = NULL; /* it belongs to another change */
 	r->witnesses = NULL;
 	row_from(&x->item, r->arena, c->entity, entity_full(r, c->entity, image));
-	x->old = value_present(c->old_image) ? entity_full(r, c->entity, c->old_image) : VALUE_ABSENT;
+	x->old = value_present(c->old_image) ? entity_lay(r, c->entity, c->old_image) : (struct row){ 0 };
 	ok = evaluate_let(x);
 	effect_time_leave(r, was);
 	return ok;

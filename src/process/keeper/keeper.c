@@ -1,4 +1,4 @@
-/* What follows from a page of changes, each item looked at once.
+/* Follows a page of changes, looking at each item once.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "app/write/deleting.h"
 #include "app/db/late.h"
@@ -14,7 +14,7 @@
 static bool has_counters(const struct entity *e)
 {
 	for (size_t i = 0; i < e->attribute_count; i++)
-		if (e->attributes[i].counter && keep_depends(e, e->attributes[i].name))
+		if (e->attributes[i].counter && keep_depends(e, e->attributes[i].at))
 			return true;
 	return false;
 }
@@ -48,45 +48,43 @@ bool keeper_is_needed(const struct design *d)
 
 /* ---- by an index ---- */
 
-static bool differs(const struct change *c, struct slice name)
+static bool differs(const struct change *c, const struct name *n)
 {
-	return !value_equal(value_get(c->old_image, name), value_get(c->new_image, name));
+	return !value_equal(row_get(&c->old, n), row_get(&c->now, n));
 }
 
-/* It stays at its key, and its identity changes. */
+/* Whether the item keeps its key and changes its identity. */
 static bool is_renamed(const struct entity *e, const struct change *c)
 {
 	for (size_t i = 0; c->events == ON_UPDATED && i < e->param_count; i++)
-		if (differs(c, e->params[i]))
+		if (differs(c, e->param_at[i]))
 			return true;
 	return false;
 }
 
-/* Of a deletion it is also asked whether the item has only moved. */
+/* Whether the change may be a deletion. (finish_deletion() finds out whether the item only moved.) */
 static bool may_be_deletion(const struct entity *e, const struct change *c)
 {
 	if (c->events == ON_DELETED)
 		return true;
 	for (size_t i = 0; c->events == ON_UPDATED && e->delete_.soft && i < e->delete_.set_count; i++)
-		if (differs(c, e->delete_.set[i].attribute))
+		if (differs(c, e->delete_.set[i].at))
 			return true;
 	return false;
 }
 
 /* Whether copies of the item may have to be found. */
-static bool may_be_copied(const struct design *d, const struct change *c, const struct attribute *copy)
+static bool may_be_copied(const struct change *c, const struct attribute *copy)
 {
-	if (!copy->kept_by.n || copy->copy_of != c->entity || !late_reads_index(d, copy->kept_by))
+	if (!copy->kept_by.n || copy->copy_of != c->entity || !late_reads_index(copy->kept_access))
 		return false;
-	return c->events != ON_UPDATED || copy->copy_if || differs(c, copy->copy_attribute) || is_renamed(c->entity, c);
+	return c->events != ON_UPDATED || copy->copy_if || differs(c, copy->copy_at) || is_renamed(c->entity, c);
 }
 
 /* Whether an index finds what the item copies. */
-static bool finds_source(const struct design *d, const struct attribute *copy)
+static bool finds_source(const struct attribute *copy)
 {
-	const struct entity *source = copy->kept_by.n ? copy->copy_of : NULL;
-
-	return source && late_reads_index(d, source->found_by);
+	return copy->kept_by.n && copy->copy_of && late_reads_index(copy->copy_of->found_access);
 }
 
 bool keeper_asks_index(const struct design *d, const struct change *c)
@@ -98,11 +96,11 @@ bool keeper_asks_index(const struct design *d, const struct change *c)
 	if (e->delete_.then_count && may_be_deletion(e, c))
 		return true;
 	for (size_t i = 0; i < e->attribute_count; i++)
-		if (finds_source(d, &e->attributes[i]))
+		if (finds_source(&e->attributes[i]))
 			return true;
 	for (size_t i = 0; i < d->entity_count; i++)
 		for (size_t k = 0; k < d->entities[i].attribute_count; k++)
-			if (may_be_copied(d, c, &d->entities[i].attributes[k]))
+			if (may_be_copied(c, &d->entities[i].attributes[k]))
 				return true;
 	return false;
 }
@@ -131,7 +129,7 @@ static void add_own_copies(struct arena *a, struct role *x)
 		if (!own->kept_by.n)
 			continue;
 		x->has_copies = true;
-		names_add(a, &x->copied_from, own->name);
+		names_add(a, &x->copied_from, own->at);
 		for (size_t n = 0; n < own->copy_arg_count; n++)
 			names_of_term(a, &x->copied_from, e, own->copy_args[n]);
 	}
@@ -159,7 +157,7 @@ const struct keeper_roles *keeper_roles_new(struct arena *a, const struct design
 
 		x->counters = arena_array(a, bool, e->attribute_count);
 		for (size_t i = 0; i < e->attribute_count; i++) {
-			x->counters[i] = e->attributes[i].counter && keep_depends(e, e->attributes[i].name);
+			x->counters[i] = e->attributes[i].counter && keep_depends(e, e->attributes[i].at);
 			x->has_counters = x->has_counters || x->counters[i];
 		}
 		add_own_copies(a, x);
@@ -172,10 +170,11 @@ const struct keeper_roles *keeper_roles_new(struct arena *a, const struct design
 
 struct kept {
 	const struct role *role;
-	struct value key, now;    /* now: stored, as the last record says; absent: gone */
+	struct value key;
+	const struct row *now;    /* as the last record says; its `full` absent: gone */
 	struct name_list changed; /* attributes that others copy */
 	bool counted;             /* a counter moved that something depends on */
-	bool copies;              /* what it copies, or whence, is new */
+	bool copies;              /* a copy of it, or what leads to its source, changed */
 };
 
 struct keeper {
@@ -230,13 +229,13 @@ static void look_at(struct keeper *k, const struct change *c)
 	if (!role->has_counters && !role->has_copies && !role->copied.count)
 		return;
 	x = kept_of(k, role, c->key);
-	x->now = c->new_image;
+	x->now = &c->now;
 	if (c->events == ON_DELETED)
 		return;
 	for (size_t i = 0; role->has_counters && c->events == ON_UPDATED && i < e->attribute_count; i++)
-		x->counted = x->counted || (role->counters[i] && differs(c, e->attributes[i].name));
+		x->counted = x->counted || (role->counters[i] && differs(c, e->attributes[i].at));
 	x->copies = x->copies || (role->has_copies && (c->events == ON_CREATED || copies_anew(role, c)));
-	/* Of a new item all of it differs: copies may have been there before it was, or before it moved here. */
+	/* In a new item everything differs: copies may be older than the item, or than its move to this key. */
 	for (size_t i = 0; i < role->copied.count; i++)
 		if (is_renamed(e, c) || differs(c, role->copied.list[i]))
 			names_add(k->run->arena, &x->changed, role->copied.list[i]);
@@ -267,9 +266,10 @@ static bool finish(struct keeper *k, bool ok, const struct entity *e, const char
 }
 
 /* Whether the record shows correct derived attributes and keys: the writer that moved the counter has updated them. */
-static bool is_in_order(struct run *r, const struct entity *e, struct value stored)
+static bool is_in_order(struct run *r, const struct row *stored)
 {
-	struct value full = entity_full(r, e, stored);
+	const struct entity *e = stored->entity;
+	struct value full = entity_full(r, e, stored->full);
 	struct row f;
 
 	if (e->companion_count || e->count_count)
@@ -281,61 +281,57 @@ static bool is_in_order(struct run *r, const struct entity *e, struct value stor
 static bool keep_counted(struct keeper *k, const struct kept *x)
 {
 	const struct entity *e = x->role->entity;
-	bool ok = is_in_order(k->branch, e, x->now);
+	bool ok = is_in_order(k->branch, x->now);
 
 	k->branch->problem = (struct problem){ 0 };
 	if (!ok)
 		ok = keep_item(k->branch, e, x->key);
-	return finish(k, ok, e, "what hangs on a counter");
+	return finish(k, ok, e, "what depends on a counter");
 }
 
 static bool keep_sources(struct keeper *k, const struct kept *x)
 {
-	struct value full = entity_full(k->branch, x->role->entity, x->now), old = full;
-	bool ok;
+	const struct entity *e = x->role->entity;
+	struct row full = entity_lay(k->branch, e, x->now->full), old;
 
+	row_copy(&old, k->branch->arena, &full);
 	for (size_t i = 0; i < x->changed.count; i++) {
-		struct slice name = x->changed.list[i];
-		/* Any other value will do. */
-		struct value other =
-			value_present(value_get(full, name)) ? VALUE_ABSENT : value_make_null(k->branch->arena);
+		const struct name *n = x->changed.list[i];
 
-		old = value_map_with(k->branch->arena, old, name, other);
+		/* Any value that differs will do. */
+		row_set(&old, n, value_present(row_get(&full, n)) ? VALUE_ABSENT : value_make_null(k->branch->arena));
 	}
-	ok = keep_copies(k->branch, x->role->entity, old, full);
-	return finish(k, ok, x->role->entity, "copies");
+	return finish(k, keep_copies(k->branch, e, row_item(&old), full.full), e, "copies");
 }
 
 /* Whether the copy is stale: its source changed before the item was visible. */
 static bool compare(struct keeper *k, const struct kept *x, const struct attribute *a, bool *differs_)
 {
 	struct run *r = k->sources;
-	struct value *args, full, copy;
-	struct row f;
-	struct scope s = { .run = r, .item = &f };
+	struct row item = entity_lay(r, x->role->entity, x->now->full), source;
+	struct scope s = { .run = r, .item = &item };
+	struct value *args, copy;
 
 	*differs_ = false;
-	if (!a->copy_of)
-		return true;
-	row_from(&f, r->arena, x->role->entity, entity_full(r, x->role->entity, x->now));
 	if (!scope_args(&s, a->copy_args, a->copy_arg_count, &args) ||
-	    !entity_fetch(r, a->copy_of, args, a->copy_arg_count, false, &full) ||
-	    !entity_copied(r, a, &(struct row){ .full = full }, &copy))
+	    !entity_fetch(r, a->copy_of, args, a->copy_arg_count, false, &source) ||
+	    !entity_copied(r, a, &source, &copy))
 		return false;
-	*differs_ = !value_equal(copy, row_get(&f, a->at));
+	*differs_ = !value_equal(copy, row_get(&item, a->at));
 	return true;
 }
 
 static bool keep_own_copies(struct keeper *k, const struct kept *x)
 {
 	const struct entity *e = x->role->entity;
-	struct name_list done = { 0 };
+	const struct design *d = k->run->design;
+	bool *done = arena_array(k->run->arena, bool, d->entity_count); /* by source */
 
 	for (size_t i = 0; i < e->attribute_count; i++) {
 		const struct attribute *a = &e->attributes[i];
 		bool stale, ok;
 
-		if (!a->kept_by.n || names_have(&done, a->copy_entity))
+		if (!a->kept_by.n || !a->copy_of || done[a->copy_of - d->entities])
 			continue;
 		ok = compare(k, x, a, &stale);
 		if (!told(k, k->sources, ok, e, "a copy"))
@@ -343,8 +339,8 @@ static bool keep_own_copies(struct keeper *k, const struct kept *x)
 		k->sources->problem = (struct problem){ 0 };
 		if (!ok || !stale)
 			continue;
-		names_add(k->run->arena, &done, a->copy_entity);
-		if (!finish(k, write_refresh(k->branch, e, x->key, a->copy_entity), e, "a copy"))
+		done[a->copy_of - d->entities] = true;
+		if (!finish(k, write_refresh(k->branch, e, x->key, a->copy_of), e, "a copy"))
 			return false;
 	}
 	return true;
@@ -359,12 +355,12 @@ static bool keep_left(struct keeper *k, const struct change *c)
 	    !(c->events == ON_DELETED || is_renamed(e, c)))
 		return true;
 	return finish(k, keep_copies(k->branch, e, entity_full(k->branch, e, c->old_image), VALUE_ABSENT), e,
-		      "copies of what is gone");
+		      "copies of a removed item");
 }
 
 static bool keep_one(struct keeper *k, const struct kept *x)
 {
-	if (!value_present(x->now))
+	if (!value_present(x->now->full))
 		return true;
 	if (x->counted && !keep_counted(k, x))
 		return false;
@@ -382,14 +378,14 @@ static bool is_soft_deletion(struct keeper *k, const struct change *c)
 
 	for (size_t i = 0; i < d->set_count; i++) {
 		const struct assignment *s = &d->set[i];
-		const struct attribute *a = entity_attribute(c->entity, s->attribute);
-		struct value now = value_get(c->new_image, s->attribute);
+		const struct attribute *a = slots_attribute(c->entity->slots, s->at);
+		struct value now = row_get(&c->now, s->at);
 
 		if (s->term->kind == TERM_LITERAL && a && !value_equal(now, write_fit(k->branch, a, s->term->value)))
 			return false;
 		if (s->term->kind != TERM_LITERAL && !value_present(now))
 			return false;
-		is_new = is_new || differs(c, s->attribute);
+		is_new = is_new || differs(c, s->at);
 	}
 	return is_new;
 }
@@ -402,7 +398,7 @@ static struct fields set_by_deletion(struct keeper *k, const struct change *c)
 
 	fields_init(&f, k->branch->arena);
 	for (size_t i = 0; i < d->set_count; i++)
-		fields_set(&f, d->set[i].attribute, value_get(c->new_image, d->set[i].attribute));
+		fields_set(&f, d->set[i].attribute, row_get(&c->now, d->set[i].at));
 	return f;
 }
 
@@ -452,7 +448,7 @@ static bool follow_deletion(struct keeper *k, const struct change *c)
 	if (!e->delete_.then_count || !value_present(c->old_image) || c->unfit.n)
 		return true;
 	return finish(k, c->events == ON_UPDATED ? finish_soft_deletion(k, c) : finish_deletion(k, c), e,
-		      "what goes with the end");
+		      "what a deletion removes");
 }
 
 bool keeper_follow(struct run *r, const struct keeper_roles *roles, const struct change *list, size_t n,
@@ -492,6 +488,7 @@ bool keeper_take_traces(struct run *r, const struct change *c, const struct posi
 	now.sequence = c->sequence;
 	now.progress = SLICE("");
 	now.stored = true;
+	now.time_ms = c->created_ms;
 	r->riders = checkpoint_move(r, was, &now);
 	r->rider_count = 1;
 	ok = write_remove_traces(r, c->entity, entity_full(r, c->entity, c->old_image), wrote);

@@ -1,4 +1,4 @@
-/* Gone, or elsewhere?
+/* Whether an item that left its key was deleted or moved.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "app/db/dyn.h"
 #include "app/read/read.h"
@@ -6,9 +6,9 @@
 
 /* ---- what can change ---- */
 
-static bool is_settled(const struct entity *e, struct slice name)
+static bool is_settled(const struct entity *e, const struct name *n)
 {
-	const struct attribute *a = entity_attribute(e, name);
+	const struct attribute *a = slots_attribute(e->slots, n);
 
 	/* A derived attribute is settled when its sources are: they are in the list too. The time of creation and the creator
 	 * never change. */
@@ -17,15 +17,14 @@ static bool is_settled(const struct entity *e, struct slice name)
 
 bool keeper_can_move(struct run *r, const struct entity *e)
 {
-	const struct key_schema *k = &r->design->key;
 	struct name_list names = { 0 };
 
 	/* A key may be an attribute as it is. */
 	for (size_t i = 0; i < e->attribute_count; i++)
-		if (is_key_attribute(k, e->attributes[i].name))
-			names_add(r->arena, &names, e->attributes[i].name);
+		if (e->attributes[i].at->of_table)
+			names_add(r->arena, &names, e->attributes[i].at);
 	for (size_t i = 0; i < e->key_count; i++) {
-		if (!is_key_attribute(k, e->keys[i].attribute))
+		if (!e->keys[i].at->of_table)
 			continue;
 		names_of_template(r->arena, &names, e, e->keys[i].template);
 		names_of_term(r->arena, &names, e, e->keys[i].when);
@@ -46,7 +45,7 @@ static bool is_id(const struct attribute *a)
 struct search {
 	struct run *run;
 	const struct entity *entity;
-	struct value gone; /* full */
+	struct row gone; /* full */
 	bool found;
 };
 
@@ -60,7 +59,7 @@ static bool visit(void *ctx, const struct row *row, bool *stop)
 	for (size_t i = 0; i < e->attribute_count; i++) {
 		const struct attribute *a = &e->attributes[i];
 
-		if (is_id(a) && !value_equal(value_get(row->full, a->name), value_get(x->gone, a->name)))
+		if (is_id(a) && !value_equal(row_get(row, a->at), row_get(&x->gone, a->at)))
 			return true;
 	}
 	*stop = x->found = true;
@@ -76,7 +75,7 @@ static bool leads_there(struct search *x, const struct access *a)
 	    read_entity(x->run->design, a) != x->entity)
 		return false;
 	for (size_t i = 0; i < a->param_count; i++) {
-		const struct attribute *of = entity_attribute(x->entity, a->params[i]);
+		const struct attribute *of = slots_attribute(x->entity->slots, a->param_at[i]);
 
 		if (!of || !of->fixed)
 			return false;
@@ -90,22 +89,22 @@ static bool has_id(const struct search *x)
 	for (size_t i = 0; i < x->entity->attribute_count; i++) {
 		const struct attribute *a = &x->entity->attributes[i];
 
-		if (is_id(a) && value_present(value_get(x->gone, a->name)))
+		if (is_id(a) && value_present(row_get(&x->gone, a->at)))
 			return true;
 	}
 	return false;
 }
 
-/* By its address, when that leads on from what does not change. */
+/* By its address, if `found by` finds it from attributes that never change. */
 static bool search_identity(struct search *x, bool *asked)
 {
 	const struct entity *e = x->entity;
-	const struct value *args = entity_identity(x->run, e, x->gone);
-	struct value full;
+	const struct value *args = entity_identity(x->run, &x->gone);
+	struct row found;
 	bool by_id = false;
 
 	for (size_t i = 0; i < e->param_count; i++) {
-		const struct attribute *a = entity_attribute(e, e->params[i]);
+		const struct attribute *a = slots_attribute(e->slots, e->param_at[i]);
 
 		if (!e->found_by.n || !a || !a->fixed)
 			return true;
@@ -114,9 +113,9 @@ static bool search_identity(struct search *x, bool *asked)
 	if (!by_id)
 		return true;
 	*asked = true;
-	if (!entity_fetch(x->run, e, args, e->param_count, true, &full))
+	if (!entity_fetch(x->run, e, args, e->param_count, true, &found))
 		return false;
-	x->found = value_present(full);
+	x->found = found.entity != NULL;
 	return true;
 }
 
@@ -124,15 +123,13 @@ static bool search_identity(struct search *x, bool *asked)
 static bool search(struct search *x, bool *asked)
 {
 	const struct design *d = x->run->design;
-	struct row f;
-	struct scope s = { .run = x->run, .item = &f };
+	struct scope s = { .run = x->run, .item = &x->gone };
 
 	*asked = false;
 	if (!has_id(x))
 		return true;
 	if (!search_identity(x, asked))
 		return false;
-	row_from(&f, x->run->arena, NULL, x->gone);
 	for (size_t i = 0; i < d->access_count && !x->found; i++) {
 		if (!leads_there(x, &d->accesses[i]))
 			continue;
@@ -145,7 +142,7 @@ static bool search(struct search *x, bool *asked)
 
 bool keeper_fate(struct run *r, const struct change *c, enum keeper_fate *out)
 {
-	struct search x = { .run = r, .entity = c->entity, .gone = entity_full(r, c->entity, c->old_image) };
+	struct search x = { .run = r, .entity = c->entity, .gone = entity_lay(r, c->entity, c->old_image) };
 	struct value now;
 	bool asked;
 

@@ -358,7 +358,7 @@ static bool go_towards_end(struct live_stream *s, struct live_shard *x, enum tai
 /* A reader that was at the end of the shard within what the stream keeps has missed nothing. One that comes back may have. */
 static bool has_missed(const struct live_stream *s, const struct live_shard *x, const struct spot *at, int64_t now_ms)
 {
-	return s->is_ordered || s->after || spot_is_empty(at) || tail_has_missed(at, x->current_ms, now_ms);
+	return s->is_ordered || s->after || spot_is_empty(at) || tail_has_missed(x->current_ms, now_ms);
 }
 
 /* False: run->problem. */

@@ -102,7 +102,7 @@ size_t sender_send(struct sender *s, struct run *r, const struct change *const *
 
 void send_put_item(struct run *r, const struct entity *e, struct value stored, struct buf *b)
 {
-	struct slice *without = arena_array(r->arena, struct slice, e->attribute_count);
+	const struct name **without = arena_array(r->arena, const struct name *, e->attribute_count);
 	struct row item;
 	size_t n = 0;
 
@@ -112,8 +112,8 @@ void send_put_item(struct run *r, const struct entity *e, struct value stored, s
 	}
 	for (size_t i = 0; i < e->attribute_count; i++)
 		if (e->attributes[i].private_ || e->attributes[i].hidden)
-			without[n++] = e->attributes[i].name;
-	item = row_lay(r->arena, e, entity_full(r, e, stored));
+			without[n++] = e->attributes[i].at;
+	item = entity_lay(r, e, stored);
 	/* It fails only when a rule about what is private does, and none is asked. */
 	if (!output_row(r, &item, false, without, n, b))
 		buf_lit(b, "null");

@@ -100,12 +100,12 @@ static void put_key(struct run *r, struct buf *b, struct value key)
 		put_key_part(r, b, key, k->range[i].name);
 }
 
-static bool has_identity(struct run *r, const struct entity *e, struct value full)
+static bool has_identity(const struct row *item)
 {
-	struct value *identity = entity_identity(r, e, full);
+	const struct entity *e = item->entity;
 
 	for (size_t i = 0; i < e->param_count; i++)
-		if (!value_present(identity[i]))
+		if (!value_present(row_get(item, e->param_at[i])))
 			return false;
 	return e->path.n && e->param_count;
 }
@@ -114,14 +114,14 @@ static bool has_identity(struct run *r, const struct entity *e, struct value ful
  * hash. */
 static struct slice id_of(struct run *r, const struct change *c)
 {
-	struct value full = entity_full(r, c->entity, value_present(c->new_image) ? c->new_image : c->old_image);
+	struct row item = entity_lay(r, c->entity, value_present(c->new_image) ? c->new_image : c->old_image);
 	uint8_t hash[EVP_MAX_MD_SIZE];
 	unsigned n = 0;
 	struct buf b;
 
 	buf_init(&b, r->arena);
-	if (has_identity(r, c->entity, full))
-		buf_put(&b, entity_path(r, c->entity, full));
+	if (has_identity(&item))
+		buf_put(&b, entity_path(r, &item));
 	else
 		put_key(r, &b, c->key);
 	if (b.n <= ID_MOST)

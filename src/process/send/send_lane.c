@@ -19,6 +19,7 @@
 static struct position position_of(const struct lane *l, const struct spot *at, const char *progress)
 {
 	return (struct position){
+		.time_ms = l->current_ms,
 		.processor = l->runner->p->name,
 		.shard = slice_str(l->tail.shard),
 		.sequence = spot_sequence(at),
@@ -46,7 +47,8 @@ static bool load(struct lane *l, struct run *r)
 	snprintf(l->since, sizeof(l->since), "%.*s", SLICE_ARG(at.progress));
 	memcpy(l->saved_since, l->since, sizeof(l->saved_since));
 	l->stored = at.stored;
-	l->current_ms = at.time_ms;
+	l->current_ms = at.stored ? at.time_ms : r->now_ms;
+	atomic_store(&l->seat.ended, at.ended);
 	l->loaded = true;
 	l->saved_us = clock_monotonic_us();
 	forget_page(l);
@@ -58,6 +60,7 @@ static bool write_position(struct lane *l, struct run *r)
 {
 	struct position was = position_of(l, &l->saved, l->saved_since), now = position_of(l, &l->done, l->since);
 
+	now.ended = atomic_load(&l->seat.ended);
 	r->problem = (struct problem){ 0 };
 	if (!checkpoint_save(r, &was, &now)) {
 		l->loaded &= r->problem.type != PROBLEM_CONFLICT;
@@ -80,7 +83,8 @@ static bool save_if_due(struct lane *l, struct run *r, bool at_rest)
 {
 	int64_t age = clock_monotonic_us() - l->saved_us;
 
-	if (at_rest && l->stored && age >= CONFIRM_US)
+	/* One from the beginning on, so that it is seen when the stream forgets what follows. */
+	if (at_rest && (l->stored ? age >= CONFIRM_US : l->runner->leases != NULL))
 		return write_position(l, r);
 	if (l->sent ? at_rest || age >= SAVE_US : age >= SAVE_IDLE_US)
 		return save(l, r);
@@ -126,7 +130,7 @@ static struct step wait_to_read(struct lane *l)
 
 static void note_trimmed(struct lane *l, struct run *r)
 {
-	bool missed = tail_has_missed(&l->done, l->current_ms, r->now_ms);
+	bool missed = (l->stored || !spot_is_empty(&l->done)) && tail_has_missed(l->current_ms, r->now_ms);
 
 	l->current_ms = r->now_ms; /* reported once */
 	if (!missed)
@@ -134,6 +138,19 @@ static void note_trimmed(struct lane *l, struct run *r)
 	atomic_fetch_add(&l->runner->ledger->lost, 1);
 	log_warn("processor %.*s: the stream may have forgotten changes of %s that were not sent yet",
 		 SLICE_ARG(l->runner->p->name), l->tail.shard);
+}
+
+/* The position says so first: another server may own the children of this shard. */
+static struct step end(struct lane *l, struct run *r)
+{
+	atomic_store(&l->oldest_ms, 0);
+	l->current_ms = r->now_ms;
+	l->since[0] = 0;
+	atomic_store(&l->seat.ended, true);
+	if (write_position(l, r))
+		return (struct step){ .end = true };
+	atomic_store(&l->seat.ended, false);
+	return trouble(l, r);
 }
 
 /* The next of the page; NULL: all of it is done. */
@@ -177,6 +194,8 @@ static struct step step(struct lane *l, struct run *r, uint64_t *news)
 
 	if (!l->loaded && !load(l, r))
 		return trouble(l, r);
+	if (atomic_load(&l->seat.ended)) /* the stored position says so */
+		return (struct step){ .end = true };
 	next = next_change(l);
 	if (next)
 		return deliver(l, r, next);
@@ -188,10 +207,7 @@ static struct step step(struct lane *l, struct run *r, uint64_t *news)
 			note_trimmed(l, r);
 		return l->page.count ? (struct step){ 0 } : rest(l, r, news);
 	case TAIL_LATER: return wait_to_read(l);
-	case TAIL_ENDED:
-		atomic_store(&l->oldest_ms, 0);
-		atomic_store(&l->seat.ended, true);
-		break;
+	case TAIL_ENDED: return end(l, r);
 	case TAIL_GONE: break;
 	}
 	return (struct step){ .end = true };
@@ -228,21 +244,6 @@ static void save_last(struct lane *l)
 	arena_clear(&l->arena);
 }
 
-/* Another server may own the children of this shard. */
-static void tell_end(struct lane *l)
-{
-	volatile bool told = false;
-	struct run r;
-
-	ARENA_TRY(&l->arena, {
-		r = lane_run(l->runner, l->backend, &l->arena);
-		told = checkpoint_end(&r, l->runner->p->name, slice_str(l->tail.shard));
-	}, {});
-	arena_clear(&l->arena);
-	if (!told)
-		atomic_store(&l->seat.ended, false); /* the next lane says so again */
-}
-
 static void *run_lane(void *ctx)
 {
 	struct lane *l = ctx;
@@ -258,9 +259,8 @@ static void *run_lane(void *ctx)
 		if (next.wait_ms)
 			runner_wait(l->runner, next.wait_ms, next.news);
 	}
-	save_last(l);
-	if (atomic_load(&l->seat.ended) && l->runner->leases)
-		tell_end(l);
+	if (!atomic_load(&l->seat.ended))
+		save_last(l);
 	atomic_store(&l->seat.finished, true);
 	return NULL;
 }

@@ -24,6 +24,7 @@ struct send_runner {
 	struct seats lanes;   /* changed by the runner's own thread only */
 	atomic_bool stopping; /* the threads end */
 	atomic_bool leaving;  /* the lanes end, because a replay begins */
+	uint64_t replayed;    /* the runner's own: the last replay that is known, a hash (processor_switch) */
 	atomic_bool paused;
 };
 
@@ -48,7 +49,7 @@ struct lane {
 	bool loaded, stored;                        /* the position has been read; there is one */
 	bool sent;                                  /* since the position was saved */
 	int64_t saved_us;
-	int64_t current_ms;             /* the clock when it was last known to have missed nothing */
+	int64_t current_ms;             /* when it was last known to have missed nothing */
 	struct passed_over passed_over; /* of a page */
 };
 

@@ -230,6 +230,7 @@ static bool deliver_page(struct lane *l, struct run *r)
 			return false;
 		n = 0;
 		spot_set(&l->done, c->sequence);
+		l->current_ms = c->created_ms ? c->created_ms : l->current_ms;
 	}
 	return true;
 }

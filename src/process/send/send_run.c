@@ -168,7 +168,14 @@ static bool go_back(struct send_runner *s, struct run *r, struct slice shard, st
 	return checkpoint_load(r, s->p->name, shard, &was) && checkpoint_save(r, &was, &now);
 }
 
-/* The positions first: should this be cut short, it is done again. */
+static void clear_lanes(struct send_runner *s)
+{
+	set(s, &s->leaving, true);
+	seats_clear(&s->lanes);
+	set(s, &s->leaving, false);
+}
+
+/* The positions first: should this be cut short, it is done again. Parents before their children: see process_replay(). */
 static bool replay(struct send_runner *s, struct run *r, struct processor_switch *w)
 {
 	struct shard_list list;
@@ -176,15 +183,27 @@ static bool replay(struct send_runner *s, struct run *r, struct processor_switch
 
 	if (!dyn_list_shards(r, &list))
 		return false;
-	set(s, &s->leaving, true);
-	seats_clear(&s->lanes);
-	set(s, &s->leaving, false);
+	clear_lanes(s);
 	since = checkpoint_since(r->arena, w->replay_from_ms);
+	shards_order(&list, r->arena);
 	for (size_t i = 0; i < list.count; i++)
 		if (!go_back(s, r, list.list[i].id, since))
 			return false;
 	w->replay_from_ms = 0;
+	w->replayed = checkpoint_replayed(r);
 	return checkpoint_set_switch(r, s->p->name, w);
+}
+
+/* Positions have been moved back, here or at another server: lanes begin again, also in shards that had ended. */
+static bool follow_replay(struct send_runner *s, struct slice replayed)
+{
+	uint64_t number = checkpoint_replay_number(replayed);
+
+	if (number == s->replayed)
+		return false;
+	s->replayed = number;
+	clear_lanes(s);
+	return true;
 }
 
 /* False: to be looked at again soon. */
@@ -196,11 +215,10 @@ static bool look(struct send_runner *s, struct run *r, bool shards)
 	if (!checkpoint_switch(r, s->p->name, &w))
 		return false;
 	follow_switch(s, w.paused, told);
-	if (w.replay_from_ms) {
-		if (!replay(s, r, &w))
-			return false;
+	if (w.replay_from_ms && !replay(s, r, &w))
+		return false;
+	if (follow_replay(s, w.replayed))
 		shards = true;
-	}
 	return !shards || look_at_shards(s, r);
 }
 

@@ -2,13 +2,13 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "process/tail/change.h"
 
-#include "app/write/hold.h"
+#include "app/write/joined.h"
 #include "app/run/passed_over.h"
 
-/* Whether the item was only held, or released (app/write/hold.h): then the change concerns no processor. */
-static bool is_only_held(struct run *r, struct change *c)
+/* Whether something only joined the item (app/write/joined.h): then the change concerns no processor. */
+static bool is_only_joined(struct run *r, struct change *c)
 {
-	struct value old = hold_hidden(r->arena, c->old_image), now = hold_hidden(r->arena, c->new_image);
+	struct value old = joined_hidden(r->arena, c->old_image), now = joined_hidden(r->arena, c->new_image);
 	bool only = (old.p != c->old_image.p || now.p != c->new_image.p) && value_present(old) && value_equal(old, now);
 
 	c->old_image = old;
@@ -16,17 +16,27 @@ static bool is_only_held(struct run *r, struct change *c)
 	return only;
 }
 
+static struct value image_of(const struct change *c)
+{
+	return value_present(c->new_image) ? c->new_image : c->old_image;
+}
+
+void change_lay(struct run *r, struct change *c)
+{
+	if (value_present(image_of(c)))
+		c->entity = entity_of(r, image_of(c));
+	if (!c->entity)
+		return;
+	c->old = row_lay(r->arena, c->entity, c->old_image);
+	c->now = row_lay(r->arena, c->entity, c->new_image);
+}
+
 static void find_entity(struct run *r, struct change *c)
 {
-	struct value image;
-
-	if (is_only_held(r, c))
+	if (is_only_joined(r, c))
 		return;
-	image = value_present(c->new_image) ? c->new_image : c->old_image;
-	if (!value_present(image))
-		return;
-	c->entity = entity_of(r, image);
-	if (c->entity && entity_fits(r, c->entity, image, &c->unfit))
+	change_lay(r, c);
+	if (c->entity && entity_fits(r, value_present(c->new_image) ? &c->now : &c->old, &c->unfit))
 		c->unfit = SLICE("");
 }
 

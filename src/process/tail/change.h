@@ -16,6 +16,7 @@ struct change {
 	struct value old_image, new_image; /* stored; absent where there is none */
 	const struct reply_record *record; /* as the stream gave it: images with whatever a design does not see */
 	const struct entity *entity;       /* of the new image, else of the old one; NULL: no entity's */
+	struct row old, now;               /* both images by that entity's slots, as they are stored */
 	struct slice unfit; /* why that image does not fit the entity (entity_fits()); empty: it fits. Such a change has no
 			     * effect: stations report it (change_is_passed_over()) and go on */
 };
@@ -24,6 +25,8 @@ struct change {
 const char *event_word(int event);
 int event_named(struct slice word);
 
+/* Finds the entity of its images and lays them out. */
+void change_lay(struct run *r, struct change *c);
 /* Whether the item does not fit its design; then it is counted in the run. */
 bool change_is_passed_over(struct run *r, const struct change *c);
 

@@ -2,6 +2,35 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "process/tail/shards.h"
 
+struct ordering {
+	const struct shard_list *from;
+	struct shard *to;
+	size_t count;
+	bool *is_placed;
+};
+
+static void place(struct ordering *o, const struct shard *s)
+{
+	const struct shard *parent = s->parent.n ? shard_list_find(o->from, s->parent) : NULL;
+
+	if (o->is_placed[s - o->from->list])
+		return;
+	o->is_placed[s - o->from->list] = true;
+	if (parent)
+		place(o, parent);
+	o->to[o->count++] = *s;
+}
+
+void shards_order(struct shard_list *list, struct arena *a)
+{
+	struct ordering o = { .from = list, .to = arena_array(a, struct shard, list->count) };
+
+	o.is_placed = arena_zalloc(a, list->count + 1);
+	for (size_t i = 0; i < list->count; i++)
+		place(&o, &list->list[i]);
+	list->list = o.to;
+}
+
 struct seat *seats_find(const struct seats *s, struct slice shard)
 {
 	struct seat *x = s->first;
@@ -29,7 +58,7 @@ static bool may_begin(const struct seats *s, struct run *r, const struct shard_l
 {
 	const struct seat *parent;
 
-	if (!x->parent.n || !shard_list_find(list, x->parent))
+	if (s->unordered || !x->parent.n || !shard_list_find(list, x->parent))
 		return true;
 	parent = seats_find(s, x->parent);
 	if (parent)

@@ -2,7 +2,8 @@
  *
  * Invariants
  *   H1  A shard gets its seat when its parent has ended for this consumer: here, elsewhere (another server has read it),
- *       or because the stream no longer lists it.
+ *       or because the stream no longer lists it. A consumer with several positions in a shard (`unordered`) gets all
+ *       seats, and keeps the order for each position by itself.
  *   H2  A seat whose thread has finished goes, unless its shard has ended and is still listed: its children wait for that.
  *   H3  Seats come and go on one thread. Other threads may walk the list under `lock`.
  * SPDX-License-Identifier: Apache-2.0 */
@@ -24,6 +25,7 @@ struct seat {
 struct seats {
 	struct seat *first;
 	pthread_mutex_t *lock; /* H3; NULL: no other thread looks */
+	bool unordered;        /* H1 */
 	void *ctx;
 	/* Makes a seat and starts it. NULL: not now; the next list tries again. */
 	struct seat *(*begin)(void *ctx, struct run *r, const struct shard_list *list, const struct shard *s);
@@ -32,6 +34,9 @@ struct seats {
 	bool (*is_ours)(void *ctx, struct slice shard);
 	bool (*has_ended_elsewhere)(void *ctx, struct run *r, struct slice shard);
 };
+
+/* Sorts the list: parents before their children. */
+void shards_order(struct shard_list *list, struct arena *a);
 
 struct seat *seats_find(const struct seats *s, struct slice shard); /* NULL: none */
 /* Adds and removes seats by the list. Returns whether every shard of ours has one. */

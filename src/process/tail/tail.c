@@ -35,9 +35,9 @@ void cursor_set(struct tail_cursor *c, struct slice sequence)
 	c->iterator[0] = 0;
 }
 
-bool tail_has_missed(const struct spot *done, int64_t current_ms, int64_t now_ms)
+bool tail_has_missed(int64_t current_ms, int64_t now_ms)
 {
-	return !spot_is_empty(done) && !(current_ms && now_ms - current_ms < KEPT_MS);
+	return !current_ms || now_ms - current_ms >= KEPT_MS;
 }
 
 /* ---- when ---- */

@@ -109,7 +109,8 @@ int64_t tail_next_us(const struct tail *t, const struct tail_cursor *c);
 /* Something that a read needs has failed: waits as after a failed read. */
 void tail_failed(struct tail *t, const char *what, struct slice detail);
 
-/* Whether a consumer at `done`, last at the end of the shard at `current_ms` (0: never), has lost changes to trimming. */
-bool tail_has_missed(const struct spot *done, int64_t current_ms, int64_t now_ms);
+/* Whether the stream may have forgotten changes that a consumer has not seen. `current_ms`: when it had missed nothing, which
+ * is when it was last at the end of the shard, or when the last change that it has done was made; 0: never. */
+bool tail_has_missed(int64_t current_ms, int64_t now_ms);
 
 #endif

@@ -1,26 +1,26 @@
-/* The journal's thread: prepares segments before they are wanted, and sees which are no longer needed.
+/* The journal's thread: prepares segments in advance, and finds those no longer needed.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <time.h>
 #include "base/log.h"
 #include "store/journal/internal.h"
 
-/* Between two tries to bring what RocksDB has in memory to its files. */
+/* Between two attempts to flush RocksDB's memory. */
 #define RESCUE_SECONDS 1
 
-/* Of those that are full: whether RocksDB's files have all of its records (J3). */
+/* For a full segment: whether RocksDB's files have all of its records (J3). */
 static bool is_done(const struct segment *s, uint64_t on_disk)
 {
 	return s->last <= on_disk && !s->pins;
 }
 
-/* Small ones were for the beginning. One that was not prepared has blocks up to its last record. */
+/* Not the small ones of a new database, nor unprepared ones, which have blocks only up to their last record. */
 static bool is_worth_keeping(const struct journal *j, const struct segment *s)
 {
 	return !s->aside && s->size >= j->o.segment_bytes / 4 * 3 && s->size <= j->o.segment_bytes &&
 	       j->waiting_count < SEGMENTS_WAITING;
 }
 
-/* Lock held. Returns those to be removed. On a full disk none waits: RocksDB needs the room to flush. */
+/* Lock held. Returns the segments to remove. On a full disk keeps none for reuse: RocksDB needs the room to flush. */
 static struct segment *sort_out(struct journal *j, uint64_t on_disk, bool has_room)
 {
 	struct segment **at = &j->full, *s, *gone = NULL;
@@ -51,7 +51,7 @@ static struct segment *sort_out(struct journal *j, uint64_t on_disk, bool has_ro
 	return gone;
 }
 
-/* One is always waiting for the next write. */
+/* Keeps one segment ready for the next write. */
 static void prepare(struct journal *j)
 {
 	struct reason r = { 0 };
@@ -69,7 +69,7 @@ static void prepare(struct journal *j)
 	j->last_file = file;
 	pthread_mutex_unlock(&j->lock);
 
-	/* Without room nothing is prepared; then writes are refused, or make a segment as they go. */
+	/* Without room prepares nothing; writes are then refused, or create their own segment. */
 	s = j->o.has_room(j->o.owner, size) ? segment_make(j, file, size, &r) : NULL;
 	if (r.failed)
 		log_debug("store: cannot prepare a segment of the journal: %s", r.text);
@@ -84,8 +84,8 @@ static void prepare(struct journal *j)
 	pthread_mutex_unlock(&j->lock);
 }
 
-/* When the journal is broken, the state on disk is unknown, and no more writes come. RocksDB's memory is flushed to
- * its files, where it is safe; repeated until it works. Returns whether to try again. */
+/* When the journal is broken, the state on disk is unknown, and there are no more writes. Flushes RocksDB's memory to
+ * its files, where it is safe. True: failed, try again. */
 static bool rescue(struct journal *j)
 {
 	uint64_t on_disk = 0, last;
@@ -105,7 +105,7 @@ static bool rescue(struct journal *j)
 	return now;
 }
 
-/* Lock held. Adds all that wait but one to those to be removed. */
+/* Lock held. Adds all waiting segments but one to those to remove. */
 static struct segment *trim_waiting(struct journal *j, struct segment *gone)
 {
 	while (j->waiting && j->waiting->next) {
@@ -119,7 +119,7 @@ static struct segment *trim_waiting(struct journal *j, struct segment *gone)
 	return gone;
 }
 
-/* Returns whether it must run again by itself. */
+/* True: run again without waiting for a wake. */
 static bool see_to_it(struct journal *j)
 {
 	uint64_t on_disk = 0;

@@ -1,4 +1,4 @@
-/* The first block of a segment and the head of a record, as journal.h has them.
+/* The first block of a segment and the head of a record, as described in journal.h.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <xxhash.h>
 #include "store/journal/internal.h"

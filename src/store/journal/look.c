@@ -6,7 +6,7 @@
 #include "base/alloc.h"
 #include "store/journal/internal.h"
 
-/* ---- which files there are ---- */
+/* ---- the files ---- */
 
 static bool unreadable(struct journal_survey *s, unsigned file, struct reason *r)
 {
@@ -54,7 +54,7 @@ static bool find_segments(struct journal_survey *s, struct reason *r)
 	return ok;
 }
 
-/* ---- whose they are ---- */
+/* ---- the database they belong to ---- */
 
 static bool foreign(struct journal_survey *s, const char *what, struct reason *r)
 {
@@ -87,7 +87,7 @@ static bool check_identities(struct journal_survey *s, struct reason *r)
 	return true;
 }
 
-/* Whether what a segment has after `last` was written by a run that had `last` before it. */
+/* Whether the segment's run continued after `last`. */
 static bool follows(const struct journal_found *f, struct journal_point last)
 {
 	uint64_t wrote_last = f->head.first <= last.number ? f->head.run : f->head.before;
@@ -108,7 +108,7 @@ static struct journal_found *beginning_with(struct journal_survey *s, uint64_t n
 	return NULL;
 }
 
-/* The one that has the first record to be replayed, if any does. */
+/* The segment with the first record to replay, if any. */
 static struct journal_found *first_needed(struct journal_survey *s)
 {
 	struct journal_found *best = NULL;
@@ -128,15 +128,15 @@ static void witness(struct journal_survey *s, uint64_t number)
 		s->witnessed = number;
 }
 
-/* What a record says of those before it. */
+/* What a record says about earlier ones. */
 static void witness_of(struct journal_survey *s, const struct journal_reader *rd)
 {
-	uint64_t before = rd->next - 2; /* rd->next is the one after it */
+	uint64_t before = rd->next - 2; /* rd->next is the number after this record */
 
 	witness(s, before > rd->open ? before - rd->open : 0);
 }
 
-/* Up to its end, or up to a segment that begins with the number that comes next (J4). */
+/* Walks to its end, or to a segment that begins with the next number (J4). */
 static bool walk_records(struct journal_survey *s, struct journal_found *f, struct journal_reader *rd,
 			 journal_apply *apply, struct reason *r)
 {
@@ -178,7 +178,7 @@ static bool walk_segment(struct journal_survey *s, struct journal_found *f, jour
 			reason_set(r, "it changed while it was read");
 		(void)unreadable(s, f->file, r);
 	}
-	if (rd.next == s->next) /* it goes on where the one before it ended */
+	if (rd.next == s->next) /* it continues where the previous one ended */
 		rd.sum = s->sum;
 	ok = ok && walk_records(s, f, &rd, apply, r);
 	f->end = rd.at;
@@ -202,7 +202,7 @@ static bool walk(struct journal_survey *s, journal_apply *apply, struct reason *
 			return false;
 		f = beginning_with(s, s->next);
 	}
-	/* RocksDB's files may have more than the journal: it was not synced. */
+	/* RocksDB's files may have more than the journal, if it was not synced. */
 	if (s->next <= s->o->after.number) {
 		s->next = s->o->after.number + 1;
 		s->run = s->o->after.run;
@@ -211,9 +211,9 @@ static bool walk(struct journal_survey *s, journal_apply *apply, struct reason *
 	return true;
 }
 
-/* ---- what comes after the end ---- */
+/* ---- after the end ---- */
 
-/* Counts the whole records of a segment from its reader on, past what cannot be read. */
+/* Counts the intact records of a segment from the reader's position, skipping unreadable parts. */
 static bool count_stranded(struct journal_survey *s, struct journal_found *f, struct journal_reader *rd,
 			   struct reason *r)
 {
@@ -241,7 +241,7 @@ static bool look_behind(struct journal_survey *s, struct journal_found *f, struc
 	segment_name(name, f->file);
 	ok = journal_reader_start(&rd, s->o->io, name, r) == JOURNAL_RECORD || unreadable(s, f->file, r);
 	rd.at = f->end;
-	/* Only numbers that are not there yet: what an earlier use of the segment left has lower ones. */
+	/* Only numbers not seen yet: leftovers of an earlier use of the segment have lower ones. */
 	if (rd.next < s->next)
 		rd.next = s->next;
 	rd.sum = 0;
@@ -251,7 +251,7 @@ static bool look_behind(struct journal_survey *s, struct journal_found *f, struc
 	return ok;
 }
 
-/* Everything that can say that a record once was on disk. */
+/* Collects all evidence that a record was once on disk. */
 static bool gather_witnesses(struct journal_survey *s, struct reason *r)
 {
 	if (s->mark.is_whole)

@@ -1,4 +1,4 @@
-/* The file `acknowledged`: which records are on disk, so that damage to the last ones is seen as well (journal.h, J5).
+/* The file `acknowledged`: the last record on disk, so that damage to the last ones is detected too (journal.h, J5).
  * SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
 #include <xxhash.h>
@@ -71,7 +71,7 @@ bool journal_mark_open(struct journal *j, const struct journal_mark *was, struct
 
 	if (!error)
 		error = j->io->calls->open(j->io, JOURNAL_MARK, JOURNAL_WRITE, &j->mark);
-	/* On a full disk the database can still be read; and it can do without. */
+	/* On a full disk the database can still be read, and works without this file. */
 	if (error == ENOSPC || error == EDQUOT)
 		return true;
 	return !error || reason_set(r, "cannot write %s/" JOURNAL_MARK ": %s", j->dir, journal_error(error));

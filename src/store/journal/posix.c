@@ -1,5 +1,4 @@
-/* The journal's input and output, by the system's own calls.
- * SPDX-License-Identifier: Apache-2.0 */
+/* The journal's input and output with system calls. SPDX-License-Identifier: Apache-2.0 */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -38,7 +37,7 @@ static int open_file(struct journal_io *io, const char *name, enum journal_open_
 		return error;
 	}
 	f->size = (uint64_t)st.st_size;
-	/* O_DSYNC: such a write returns when the data is on disk, in most cases by one request that says so. */
+	/* O_DSYNC: a write returns when the data is on disk, in most cases with a single request to the disk. */
 	if (mode != JOURNAL_READ)
 		f->direct = openat(dir_of(io), name, O_WRONLY | O_DIRECT | O_DSYNC | O_CLOEXEC | O_NOFOLLOW);
 	return 0;
@@ -86,7 +85,7 @@ static int write_file(struct journal_io *io, struct journal_file *f, const void 
 
 		if (error != EINVAL)
 			return error;
-		/* Some systems open a file so and then want other sizes or places. */
+		/* Some systems open such a file but then require other sizes or alignment. */
 		close(f->direct);
 		f->direct = -1;
 	}

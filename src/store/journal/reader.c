@@ -1,9 +1,10 @@
-/* Reading one segment, record by record; and past what cannot be read.
+/* Reads one segment, record by record, and can skip unreadable parts.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/alloc.h"
 #include "store/journal/internal.h"
 
-/* What a search hashes at most: in a segment of the version before, an item may be full of what could be heads of long records. */
+/* The most bytes a search hashes: in a segment of the previous version, an item may be full of apparent heads of long
+ * records. */
 #define SEARCH_BYTES ((uint64_t)2 << 30)
 
 static bool is_blank(const char *p, size_t n)
@@ -41,7 +42,7 @@ static enum journal_read out_of_memory(struct reason *r)
 	return JOURNAL_FAILED;
 }
 
-/* Reads all from `at` on into rd->buf. */
+/* Reads everything from `at` into rd->buf. */
 static enum journal_read read_rest(struct journal_reader *rd, uint64_t at, size_t *n, struct reason *r)
 {
 	int error;
@@ -83,7 +84,8 @@ enum journal_read journal_reader_start(struct journal_reader *rd, struct journal
 	return did == JOURNAL_FAILED ? did : JOURNAL_END;
 }
 
-/* A record with the right number may still be another one: its write was refused, another one took its place, and that one did not reach the disk. */
+/* A record with the right number may still be the wrong one: its write was refused, another took its place, and that
+ * one did not reach the disk. */
 static bool follows(const struct journal_reader *rd, const char *head)
 {
 	uint64_t before = rd->head.is_old ? 0 : read_be64(head + 24);
@@ -126,7 +128,7 @@ static bool begins_here(const struct journal_reader *rd, const char *p, size_t l
 	uint64_t number = read_be64(p + 8);
 	size_t n = rd->record_head + (size_t)read_be32(p + 16);
 
-	/* No file has more records than it has room for their heads. */
+	/* A file has no more records than room for their heads. */
 	if (number < rd->next || number - rd->next > rd->file.size / rd->record_head || n > left)
 		return false;
 	if (!rd->head.is_old && !journal_record_begins(p, rd->run))
@@ -145,7 +147,7 @@ enum journal_read journal_reader_search(struct journal_reader *rd, struct reason
 	if (did != JOURNAL_RECORD)
 		return did;
 	for (size_t i = 1; i + rd->record_head <= n; i++) {
-		if (rd->buf[i + 8] || rd->buf[i + 9]) /* no number is that large; most places are passed over here */
+		if (rd->buf[i + 8] || rd->buf[i + 9]) /* no number is that large; this skips most positions */
 			continue;
 		if (begins_here(rd, rd->buf + i, n - i, &hashed)) {
 			rd->at += i;
@@ -154,7 +156,7 @@ enum journal_read journal_reader_search(struct journal_reader *rd, struct reason
 			return JOURNAL_RECORD;
 		}
 		if (hashed > SEARCH_BYTES) {
-			reason_set(r, "too much in it looks like a record and is none");
+			reason_set(r, "too much of it looks like records but is not");
 			return JOURNAL_FAILED;
 		}
 	}

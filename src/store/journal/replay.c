@@ -6,7 +6,7 @@
 
 #define MB ((uint64_t)1 << 20)
 
-/* Syncs what is needed before anything follows it: a killed process may have left it in the page cache only. */
+/* Syncs the needed segments before any new record: a killed process may have left them only in the page cache. */
 static bool sync_needed(struct journal *j, const struct journal_survey *v, struct reason *r)
 {
 	for (size_t i = 0; i < v->n; i++) {
@@ -63,8 +63,8 @@ static bool is_lost(const struct journal_found *f)
 	return f->stranded > 0 || (!f->has_head && !f->is_blank);
 }
 
-/* Those whose records are still needed stay; the others go, so that no number is there twice. Their names are gone from the disk, too, before anything is
- * written: the directory is synced when a segment is made. */
+/* Keeps segments with needed records and removes the others, so that no number occurs twice. The removal is on disk
+ * before the next write: creating a segment syncs the directory. */
 static bool sort_out(struct journal *j, const struct journal_survey *v, struct reason *r)
 {
 	size_t lost = 0;
@@ -108,7 +108,7 @@ bool journal_replay(struct journal *j, struct reason *r)
 	struct journal_survey v;
 	bool ok;
 
-	/* Nothing is given to the database before all has been looked at (J5). */
+	/* Surveys everything before applying anything (J5). */
 	ok = journal_survey(&v, &j->o, NULL, r);
 	journal_survey_release(&v);
 	if (!ok)
@@ -117,7 +117,7 @@ bool journal_replay(struct journal *j, struct reason *r)
 	j->next = v.next;
 	j->before = v.run;
 	j->sum = v.sum;
-	j->durable = v.look.last; /* once what follows has worked */
+	j->durable = v.look.last; /* true once the steps below succeed */
 	ok = ok && sync_needed(j, &v, r) && flush_replayed(j, &v, r) && sort_out(j, &v, r) &&
 	     journal_mark_open(j, &v.mark, r);
 	if (ok) {

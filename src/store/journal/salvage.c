@@ -48,7 +48,7 @@ static void witness(struct salvage *v, uint64_t number)
 		v->witnessed = number;
 }
 
-/* JOURNAL_END: all of the file was looked at. */
+/* JOURNAL_END: the whole file was read. */
 static enum journal_read collect(struct salvage *v, struct journal_reader *rd, unsigned file, struct reason *r)
 {
 	for (;;) {
@@ -83,7 +83,7 @@ static bool look_at(struct salvage *v, unsigned file, struct reason *r)
 	} else if (did == JOURNAL_RECORD) {
 		did = collect(v, &rd, file, &why);
 	} else if (did == JOURNAL_END && !rd.is_blank) {
-		say(v, "%s has no readable head, so its records cannot be told from older data", name);
+		say(v, "%s has no readable head, so its records cannot be distinguished from older data", name);
 	}
 	journal_reader_end(&rd);
 	if (did == JOURNAL_FAILED)
@@ -106,7 +106,7 @@ static bool look_at_all(struct salvage *v, struct reason *r)
 	return ok;
 }
 
-/* Of two with one number, the one of the younger segment comes first: the other was not kept (J4). */
+/* Of two records with the same number, the one from the newer segment comes first: the other was not kept (J4). */
 static int by_number(const void *a, const void *b)
 {
 	const struct whole_record *x = a, *y = b;

@@ -1,4 +1,4 @@
-/* Segments: files of the journal, made, opened and removed.
+/* Segments: creating, opening and removing files of the journal.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
 #include <stdio.h>
@@ -81,13 +81,13 @@ int segment_set_aside(struct journal_io *io, unsigned file)
 
 	segment_name(name, file);
 	snprintf(lost, sizeof(lost), "%s.lost", name);
-	/* What was set aside before stays, too. */
+	/* Keeps files set aside earlier. */
 	for (unsigned i = 1; is_there(io, lost) && i < 1000; i++)
 		snprintf(lost, sizeof(lost), "%s.lost.%u", name, i);
 	return io->calls->rename(io, name, lost);
 }
 
-/* Writes zeros, in portions that are waited for, and forgets them: what is written past the page cache later need not be looked for there. */
+/* Writes zeros in portions, waiting for each, and drops them from the page cache: later writes bypass it. */
 static int fill(struct journal *j, struct segment *s, uint64_t size)
 {
 	size_t n = FILL_BYTES < size ? FILL_BYTES : (size_t)size;
@@ -148,7 +148,7 @@ void segment_free(struct journal *j, struct segment *s, bool remove)
 	mem_free(s);
 }
 
-/* ---- which there are ---- */
+/* ---- listing ---- */
 
 struct listing {
 	unsigned *files;

@@ -10,7 +10,7 @@
 #include "base/log.h"
 #include "store/journal/internal.h"
 
-/* Room for a record of the usual size; what a large one needed is given back. */
+/* Room for a record of usual size; larger room is freed after use. */
 #define ROOM_USUAL ((size_t)256 << 10)
 
 static size_t whole_blocks(size_t n)
@@ -20,7 +20,7 @@ static size_t whole_blocks(size_t n)
 
 /* ---- what is written next ---- */
 
-/* What has been kept stays. */
+/* Keeps the first j->kept bytes. */
 static bool make_room(struct journal *j, size_t room)
 {
 	char *memory, *buf;
@@ -66,14 +66,14 @@ static void begin_segment(struct journal *j, struct segment *s)
 	j->current = s;
 }
 
-/* Of those that are full. */
+/* Closes a full segment unless it is still needed. */
 static void close_unless_needed(struct journal *j, struct segment *s)
 {
 	if (s != j->current && !s->unsynced && !s->pins)
 		segment_close(j, s);
 }
 
-/* One that waits and can be opened; NULL: there is none. */
+/* A waiting segment that can be opened; NULL: none. */
 static struct segment *take_waiting(struct journal *j)
 {
 	struct reason r = { 0 };
@@ -89,8 +89,7 @@ static struct segment *take_waiting(struct journal *j)
 	return NULL;
 }
 
-/* Switches to a waiting segment, or to a new one that was not prepared: slower, but it does not wait for the
- * keeper. */
+/* Switches to a waiting segment, or creates one: slower, but without waiting for the keeper. */
 static bool next_segment(struct journal *j, struct reason *r)
 {
 	struct segment *was = j->current, *s = take_waiting(j);
@@ -202,7 +201,7 @@ static void take_back(struct journal *j)
 	j->filled = j->kept + JOURNAL_RECORD_HEAD;
 	memset(j->buf + j->kept, 0, whole_blocks(j->filled) - j->kept);
 	if (!j->broken.failed && !write_out(j, true, &r))
-		log_warn("store: a write that was refused may be there after a crash: %s", r.text);
+		log_warn("store: a refused write may reappear after a crash: %s", r.text);
 }
 
 void journal_pause(struct journal *j)
@@ -235,7 +234,7 @@ struct journal_point journal_begin(struct journal *j)
 
 static bool fits(const struct journal *j, size_t bytes)
 {
-	/* A record that is larger than any segment makes one longer. */
+	/* A record larger than any segment extends one. */
 	return j->start + whole_blocks(j->kept + bytes) <= j->current->limit || !j->current->last;
 }
 
@@ -257,7 +256,7 @@ bool journal_append(struct journal *j, struct slice record, bool sync, struct re
 	return write_out(j, sync, r);
 }
 
-/* The last block is not full yet: it is written again with the next record. */
+/* The last, partly filled block is written again with the next record. */
 static void advance(struct journal *j)
 {
 	size_t done = j->filled / JOURNAL_BLOCK * JOURNAL_BLOCK;
@@ -289,7 +288,7 @@ void journal_end(struct journal *j, bool keep)
 	if (j->room > ROOM_USUAL) {
 		size_t room = j->room;
 
-		/* Smaller memory, or none less if there is none to be had. */
+		/* Shrinks the buffer; keeps the large one if out of memory. */
 		j->room = 0;
 		if (!make_room(j, ROOM_USUAL))
 			j->room = room;
@@ -299,7 +298,7 @@ void journal_end(struct journal *j, bool keep)
 
 /* ---- syncing ---- */
 
-/* One with a record before `until` that is not on disk. */
+/* A segment with an unsynced record before `until`. */
 static struct segment *find_unsynced(const struct journal *j, uint64_t until)
 {
 	struct segment *s = j->full;
@@ -333,7 +332,7 @@ bool journal_sync(struct journal *j, struct reason *r)
 		else if (s->unsynced == upto)
 			s->unsynced = 0;
 		else if (s == j->current)
-			break; /* what is left came after the call */
+			break; /* the rest was written after the call */
 		close_unless_needed(j, s);
 	}
 	if (j->broken.failed) {
@@ -388,7 +387,7 @@ static bool start(struct journal *j, struct reason *r)
 	if (!journal_replay(j, r))
 		return false;
 	j->run = new_run(j);
-	/* On a full disk the database can still be read; the first write tells. */
+	/* On a full disk the database can still be read; the first write reports the error. */
 	first = segment_make(j, ++j->last_file, j->o.segment_first, r);
 	if (!first)
 		first = segment_make(j, j->last_file, 0, r);
@@ -400,7 +399,7 @@ static bool start(struct journal *j, struct reason *r)
 	return j->o.by_hand || journal_keeper_start(j) || reason_set(r, "cannot start a thread");
 }
 
-/* Not by the wall clock, which may be set back by a day. */
+/* Uses the monotonic clock: the wall clock may be set back by a day. */
 static void init_wake(struct journal *j)
 {
 	pthread_condattr_t attr;

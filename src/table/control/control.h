@@ -15,19 +15,18 @@ enum control_kind {
 	CONTROL_UPDATE_TTL,
 	CONTROL_TAG,
 	CONTROL_UNTAG,
-	/* Background work (background.c). Tables are given by id; if a table has been dropped in the meantime,
-	 * nothing is done and it is not an error. */
-	CONTROL_BACKFILL_CHUNK, /* table_id, index_id, keys: enters those items, as they are then,
-				 * into a CREATING index where they are not yet */
-	CONTROL_BACKFILL_DONE,  /* table_id, index_id: the index becomes ACTIVE */
-	CONTROL_TTL_CHUNK,      /* table_id, keys: makes the items' TTL entries */
-	CONTROL_TTL_DONE,       /* table_id: ttl_backfilling ends */
-	CONTROL_TRIM_STREAM,    /* stream_id, stream_shards, before_sequence: forgets older ones */
-	CONTROL_DROP_STREAM,    /* table_id, stream_id: forgets a closed stream and its records */
-	CONTROL_SPLIT_STREAM,   /* table_id, stream_id: closes the shards of the enabled stream; `worked` is 1 then */
-	CONTROL_SAVE_TIME,      /* timeline: stands in META from then on */
-	CONTROL_RECLAIMED,      /* note: its room has been given back (reclaim.c) */
-	CONTROL_SWEEP_TOKENS,   /* forgets expired idempotency tokens, some hundreds at a time */
+	/* Background work (background.c). Tables are given by id; if a table has been dropped meanwhile, the request does
+	 * nothing and succeeds. */
+	CONTROL_BACKFILL_CHUNK, /* table_id, index_id, keys: adds the current items to a CREATING index that lacks them */
+	CONTROL_BACKFILL_DONE, /* table_id, index_id: the index becomes ACTIVE */
+	CONTROL_TTL_CHUNK,     /* table_id, keys: makes the items' TTL entries */
+	CONTROL_TTL_DONE,      /* table_id: ttl_backfilling ends */
+	CONTROL_TRIM_STREAM,   /* stream_id, stream_shards, before_sequence: deletes older records */
+	CONTROL_DROP_STREAM,   /* table_id, stream_id: deletes a closed stream and its records */
+	CONTROL_SPLIT_STREAM,  /* table_id, stream_id: closes the shards of the enabled stream; sets `worked` to 1 */
+	CONTROL_SAVE_TIME,     /* timeline: saves it in META */
+	CONTROL_RECLAIMED,     /* note: its room has been freed (reclaim.c) */
+	CONTROL_SWEEP_TOKENS,  /* deletes expired idempotency tokens, some hundreds at a time */
 };
 
 enum gsi_change_kind { GSI_CREATE, GSI_UPDATE, GSI_DELETE };
@@ -38,9 +37,9 @@ struct gsi_change {
 	bool has_throughput, has_on_demand;
 };
 
-/* Members with a has_ flag are changed only when it is set. */
+/* Members with a has_ flag change only if it is set. */
 struct table_change {
-	/* AttributeDefinitions, added to or equal to what is there */
+	/* AttributeDefinitions: new ones, or equal to existing ones */
 	const struct key_attr *attributes;
 	size_t attribute_count;
 	bool has_billing, on_demand;
@@ -75,16 +74,16 @@ struct control {
 	uint32_t table_id, index_id, stream_id, stream_shards;
 	uint64_t before_sequence;
 	struct slice timeline; /* SAVE_TIME */
-	/* TTL_DONE: of the table the backfill was begun on; another: not done */
+	/* TTL_DONE: the table's when the backfill began; if it differs, does nothing */
 	uint64_t ttl_epoch;
 	const struct item_key *keys;
 	size_t key_count;
 	struct slice note;
-	/* out: entries made by a CHUNK, tokens forgotten by SWEEP_TOKENS */
+	/* out: entries made by a CHUNK, tokens deleted by SWEEP_TOKENS */
 	size_t worked;
 	/* out: the table after the change (before it, for DELETE_TABLE), from a catalog held by the
 	 * request's arena. For CREATE and UPDATE the reply shows status CREATING / UPDATING
-	 * although the change is complete (but for a backfill): that is the API's business. */
+	 * although the change is complete (except for a backfill): the API does that. */
 	const struct table *result;
 };
 

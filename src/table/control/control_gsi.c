@@ -13,7 +13,7 @@ static const struct key_attr *find_attr(const struct key_attr *k, size_t n, stru
 	return NULL;
 }
 
-/* Those of the table and those of the request together. */
+/* Merges the table's and the request's definitions. */
 static bool merge_attributes(struct stage *s, const struct table_change *change, struct table *t, struct error *e)
 {
 	size_t n = t->attribute_count, i;
@@ -49,7 +49,7 @@ static bool is_used(const struct table *t, struct slice attribute)
 	return false;
 }
 
-/* Definitions that no key uses any more go, as in DynamoDB. */
+/* Removes definitions that no key uses any more, as DynamoDB does. */
 static void prune_attributes(struct stage *s, struct table *t)
 {
 	struct key_attr *left = arena_array(s->arena, struct key_attr, t->attribute_count);
@@ -184,8 +184,8 @@ static void delete_index(struct stage *s, struct table *t, struct index *x, stru
 	memmove(i, i + 1, (size_t)(x + t->index_count - i) * sizeof(*i));
 }
 
-/* ---- all of them ---- */
-/* One index at a time may come or go; the one being made may be given up. */
+/* ---- all changes ---- */
+/* One index at a time may be created or deleted; one being created may be deleted. */
 static bool check_one_at_a_time(struct stage *s, const struct table *was, const struct table_change *change,
 				struct error *e)
 {

@@ -1,4 +1,4 @@
-/* Streams of a table: opened, closed, trimmed, forgotten.
+/* Streams of a table: opening, closing, trimming, deleting.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <time.h>
 
@@ -30,7 +30,7 @@ void control_open_stream(struct stage *s, struct table *t, enum stream_view view
 	struct stream *st = arena_new(s->arena, struct stream);
 	int64_t ms = s->batch->now_ms;
 
-	/* Labels rise, also when the clock was set back: ListStreams goes by them, and shards are named by this time. */
+	/* Labels rise even if the clock was set back: ListStreams sorts by them, and shards are named by this time. */
 	if (t->closed_stream_count && t->closed_streams[t->closed_stream_count - 1].created_ms >= ms)
 		ms = t->closed_streams[t->closed_stream_count - 1].created_ms + 1;
 	while (label_is_taken(t, label_of(ms, s->arena)))
@@ -100,8 +100,8 @@ bool control_drop_stream(struct stage *s, struct control *c)
 
 /* ---- splits ---- */
 
-/* Every other split makes two of one, until there are enough; the others close shards that have one child each, as DynamoDB does
- * every few hours. */
+/* Every other split makes two shards of each, up to a limit; the others close shards and give each one child, as
+ * DynamoDB does every few hours. */
 static uint32_t next_depth(const struct stream *st)
 {
 	size_t n = st->split_count;

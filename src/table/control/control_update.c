@@ -41,7 +41,7 @@ static void zero_throughput(struct throughput *t)
 	t->read = t->write = 0;
 }
 
-/* Index throughputs go with the table's: none on demand. */
+/* Indexes have no throughput either when the table is on demand. */
 static void go_on_demand(struct stage *s, struct table *t)
 {
 	struct index *x = arena_array(s->arena, struct index, t->index_count);

@@ -1,7 +1,7 @@
 /* Backfills of indexes and TTL entries: the writer's part, one chunk of items at a time.
  *
- * Writes keep a CREATING index and the TTL entries of a table that backfills them up to date from
- * the first moment, so a chunk only has to add what is missing, from the items as they are now.
+ * From the start of a backfill, writes keep the index (or the TTL entries) up to date, so a chunk only has to add
+ * missing entries, from the current items.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "table/control/control_internal.h"
 #include "table/layout.h"
@@ -16,7 +16,7 @@ static const struct index *index_by_id(const struct table *t, uint32_t id)
 	return NULL;
 }
 
-/* The index being backfilled, or NULL when it (or its table) is gone or done. */
+/* The index being backfilled; NULL: it (or its table) was dropped, or it is complete. */
 static const struct index *creating_index(struct stage *s, const struct control *c, const struct table **t)
 {
 	const struct index *i;

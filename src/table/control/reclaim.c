@@ -1,10 +1,10 @@
-/* Gives the room of dropped tables, indexes and streams back, and on a full disk that of deleted items.
+/* Frees the room of dropped tables, indexes and streams, and on a full disk that of deleted items.
  *
- * Dropping one deletes a range, which RocksDB remembers and does nothing about for long. So the same batch leaves a note in META for each
- * range, and a thread of its own has the room given back and then takes the note away: rewriting files may take minutes, and the other
- * background work does not wait for it. After a crash the notes are still there.
+ * Dropping one deletes a range; RocksDB records that, but does not free the room for a long time. So the same batch
+ * leaves a note in META for each range, and a separate thread has the room freed and then deletes the note: rewriting
+ * files may take minutes, and other background work does not wait for it. Notes survive a crash.
  *     KEY                        OFFSET  SIZE  MEANING
- *     "reclaim" family id        0       8     bytes that were counted there when it was dropped; big-endian
+ *     "reclaim" family id        0       8     its size by the counters when it was dropped; big-endian
  *               1      4
  * SPDX-License-Identifier: Apache-2.0 */
 #include "table/control/reclaim.h"
@@ -20,7 +20,7 @@
 
 #define NOTE       "reclaim"
 #define NOTE_BYTES (sizeof(NOTE) - 1 + 1 + 4)
-#define LOOK_MS    5000 /* what could not be done is tried again; and the disk may have become full */
+#define LOOK_MS    5000 /* retries failed work; and the disk may have become full */
 #define SOME       64   /* notes at a time */
 
 struct reclaim {
@@ -101,7 +101,7 @@ static bool reclaim_note(struct db *db, const struct note *n, uint64_t mark, str
 	return store_reclaim(db_store(db), &range) && background_control(db, &done, a);
 }
 
-/* Files that have nothing else go first, of all: on a full disk that makes room for the rest. */
+/* First deletes files that hold nothing else: on a full disk that makes room for the rest. */
 static void drop_files(struct db *db, const struct note *notes, size_t n, struct arena *a)
 {
 	for (size_t i = 0; i < n; i++)
@@ -124,12 +124,12 @@ static uint64_t live_bytes(struct db *db, struct arena *a)
 	return sum > 0 ? (uint64_t)sum : 0;
 }
 
-/* False: something is left that could not be done. */
+/* False: some work failed and is left. */
 static bool reclaim_some(struct db *db, struct arena *a, bool *worked)
 {
 	struct note *notes = arena_array(a, struct note, SOME);
 	size_t n = find_notes(db, notes, a);
-	uint64_t mark = store_mark(db_store(db)); /* after the deletions that were found */
+	uint64_t mark = store_mark(db_store(db)); /* later than the deletions found */
 	bool ok = true;
 
 	*worked = n > 0;
@@ -148,7 +148,7 @@ bool reclaim_step(struct db *db, bool *worked)
 
 	arena_init(&a);
 	ARENA_TRY(&a, { ok = reclaim_some(db, &a, worked);
-	}, { log_warn("giving room back put off: out of memory");
+	}, { log_warn("freeing room postponed: out of memory");
 	});
 	arena_release(&a);
 	return ok;

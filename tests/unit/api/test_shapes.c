@@ -96,7 +96,7 @@ static void types_come_before_constraints(void **state)
 
 /* ---- constraints ---- */
 
-static void a_missing_table_name_is_told_alone(void **state)
+static void a_missing_table_name_is_reported_alone(void **state)
 {
 	INVALID(shape_create_table, "{\"KeySchema\":[]}",
 		"The parameter 'TableName' is required but was not present in the request");
@@ -104,7 +104,7 @@ static void a_missing_table_name_is_told_alone(void **state)
 		"The parameter 'TableName' is required but was not present in the request");
 }
 
-static void a_table_name_of_the_wrong_length_is_told_alone(void **state)
+static void a_table_name_of_the_wrong_length_is_reported_alone(void **state)
 {
 	INVALID(shape_create_table, "{\"TableName\":\"a;\",\"KeySchema\":[]}",
 		"1 validation error detected: Value 'a;' at 'tableName' failed to satisfy constraint: "
@@ -119,7 +119,7 @@ static void a_table_name_may_be_an_arn(void **state)
 	check_accepted(&shape_describe_table, "{\"TableName\":\"arn:aws:dynamodb:us-east-1:000000000000:table/abc\"}");
 }
 
-static void all_failures_are_told_together(void **state)
+static void all_failures_are_reported_together(void **state)
 {
 	INVALID(shape_create_table, "{\"TableName\":\"abc;\"}",
 		"3 validation errors detected: "
@@ -167,7 +167,7 @@ static void a_structure_is_printed_as_java_does(void **state)
 		"Member must have length less than or equal to 2");
 }
 
-static void at_most_ten_failures_are_told(void **state)
+static void at_most_ten_failures_are_reported(void **state)
 {
 	const struct json *j = json_parse(&arena, SLICE("{\"TableName\":\"abc\",\"AttributeDefinitions\":"
 							"[{},{},{},{},{},{}],\"KeySchema\":[]}"));
@@ -236,13 +236,13 @@ int main(void)
 		TEST(a_list_takes_no_other_type),
 		TEST(a_structure_says_where_it_stands),
 		TEST(types_come_before_constraints),
-		TEST(a_missing_table_name_is_told_alone),
-		TEST(a_table_name_of_the_wrong_length_is_told_alone),
+		TEST(a_missing_table_name_is_reported_alone),
+		TEST(a_table_name_of_the_wrong_length_is_reported_alone),
 		TEST(a_table_name_may_be_an_arn),
-		TEST(all_failures_are_told_together),
+		TEST(all_failures_are_reported_together),
 		TEST(elements_are_numbered_from_one),
 		TEST(a_structure_is_printed_as_java_does),
-		TEST(at_most_ten_failures_are_told),
+		TEST(at_most_ten_failures_are_reported),
 		TEST(null_is_no_element),
 		TEST(null_counts_as_absent),
 		TEST(unknown_members_are_ignored),

@@ -2,7 +2,7 @@
  *
  *     struct client c;
  *     client_open(&c, "entities: …");           the head (app_fixture.h) is put before it
- *     client_as(&c, "alice");                    NULL: nobody; "!": an operator
+ *     client_as(&c, "alice");                    NULL: anonymous; "!": an operator
  *     client_ask(&c, APP_PUT, "/users/alice", "{…}");
  *     assert_int_equal(c.reply.status, 201);     or client_is(&c, 201)
  *     client_close(&c);

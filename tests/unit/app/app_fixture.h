@@ -2,7 +2,7 @@
  *
  *     struct app_fixture f;
  *     app_fixture_open(&f, "entities:\n  Note: …");   the head (design, table, key) is put before it
- *     struct run *r = app_fixture_run(&f, "alice");   NULL: nobody is logged in; "!": an operator
+ *     struct run *r = app_fixture_run(&f, "alice");   NULL: anonymous; "!": an operator
  *     app_fixture_close(&f);
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef THORPE_TESTS_APP_FIXTURE_H
@@ -88,6 +88,14 @@ static inline void app_fixture_open(struct app_fixture *f, const char *yaml)
 	static const struct clock clock = { .now_ms = app_fixture_now };
 
 	app_fixture_open_with(f, yaml, &(struct db_options){ .clock = &clock });
+}
+
+/* The same, without the thread that removes expired items. */
+static inline void app_fixture_open_still(struct app_fixture *f, const char *yaml)
+{
+	static const struct clock clock = { .now_ms = app_fixture_now };
+
+	app_fixture_open_with(f, yaml, &(struct db_options){ .clock = &clock, .no_background = true });
 }
 
 static inline void app_fixture_close(struct app_fixture *f)

@@ -82,7 +82,7 @@ static inline struct slice hs256(struct arena *a, const char *head, const char *
 	return with_signature(a, part, slice_make(mac, n));
 }
 
-/* With the private half of a key, in the form tokens have it. */
+/* Signs with a private key, in the form of a token. */
 static inline struct slice signed_with(struct arena *a, const char *head, const char *claims, EVP_PKEY *key,
 				       const EVP_MD *md)
 {

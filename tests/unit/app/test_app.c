@@ -22,7 +22,7 @@ static void write_notes(struct client *c, int n)
 	}
 }
 
-static void an_item_is_shown_to_who_may_read_it(void **state)
+static void an_item_is_shown_to_callers_that_may_read_it(void **state)
 {
 	struct client c;
 
@@ -49,7 +49,7 @@ static void an_item_is_shown_to_who_may_read_it(void **state)
 	client_close(&c);
 }
 
-static void what_is_hidden_or_private_stays(void **state)
+static void hidden_and_private_attributes_are_not_shown(void **state)
 {
 	struct client c;
 
@@ -257,7 +257,7 @@ static void internal_entities_are_for_operators(void **state)
 	client_close(&c);
 }
 
-static void the_index_tells_what_there_is(void **state)
+static void the_index_lists_entities_and_patterns(void **state)
 {
 	struct client c;
 	const struct json *index;
@@ -397,7 +397,7 @@ static void a_list_with_more_pages_is_the_same_each_time(void **state)
 	client_close(&c);
 }
 
-static void caches_share_what_everybody_gets(void **state)
+static void caches_share_replies_that_are_the_same_for_all_callers(void **state)
 {
 	struct client c;
 
@@ -428,9 +428,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_list_with_more_pages_is_the_same_each_time),
-		cmocka_unit_test(caches_share_what_everybody_gets),
-		cmocka_unit_test(an_item_is_shown_to_who_may_read_it),
-		cmocka_unit_test(what_is_hidden_or_private_stays),
+		cmocka_unit_test(caches_share_replies_that_are_the_same_for_all_callers),
+		cmocka_unit_test(an_item_is_shown_to_callers_that_may_read_it),
+		cmocka_unit_test(hidden_and_private_attributes_are_not_shown),
 		cmocka_unit_test(the_same_etag_is_not_sent_again),
 		cmocka_unit_test(lists_come_in_pages),
 		cmocka_unit_test(parameters_are_checked_and_named),
@@ -439,7 +439,7 @@ int main(void)
 		cmocka_unit_test(addresses_that_cannot_be_read),
 		cmocka_unit_test(addresses_and_methods_that_are_not_there),
 		cmocka_unit_test(internal_entities_are_for_operators),
-		cmocka_unit_test(the_index_tells_what_there_is),
+		cmocka_unit_test(the_index_lists_entities_and_patterns),
 		cmocka_unit_test(simple_reads_are_quick),
 	};
 

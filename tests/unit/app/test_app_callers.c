@@ -1,4 +1,4 @@
-/* Who asks: logins, tokens, operators' calls; and what an app says when the database or memory fails.
+/* Callers: logins, tokens, operators' calls; and the replies when the database or memory fails.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "app_client.h"
 #include "base/alloc.h"
@@ -136,7 +136,7 @@ static void fail_call(struct backend *b, struct arena *a, const char *operation,
 					 .message = SLICE("secret words of the database") };
 }
 
-static void a_failing_database_is_told_without_its_words(void **state)
+static void a_failing_database_is_reported_without_its_message(void **state)
 {
 	struct broken busy = { { fail_call }, "ThrottlingException", 400 };
 	struct broken broken = { { fail_call }, "InternalServerError", 500 };
@@ -221,7 +221,7 @@ int main(void)
 		cmocka_unit_test(failures_are_refused_and_then_slowed),
 		cmocka_unit_test(a_bad_token_is_no_caller),
 		cmocka_unit_test(operators_call_patterns_by_name),
-		cmocka_unit_test(a_failing_database_is_told_without_its_words),
+		cmocka_unit_test(a_failing_database_is_reported_without_its_message),
 		cmocka_unit_test(an_app_without_memory_is_none),
 		cmocka_unit_test(memory_that_runs_out_in_a_request_harms_nothing),
 	};

@@ -71,7 +71,7 @@ static void the_first_answer_is_given_again(void **state)
 	close_memory(&m);
 }
 
-static void another_request_under_the_key_is_told_apart(void **state)
+static void another_request_under_the_same_key_is_recognized(void **state)
 {
 	struct memory m;
 
@@ -98,7 +98,7 @@ static void ten_minutes_are_remembered(void **state)
 	close_memory(&m);
 }
 
-static void what_may_be_otherwise_next_time_is_not_remembered(void **state)
+static void replies_that_may_change_are_not_remembered(void **state)
 {
 	static const int statuses[] = { 500, 503, 401, 429 };
 	struct memory m;
@@ -166,9 +166,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_first_answer_is_given_again),
-		cmocka_unit_test(another_request_under_the_key_is_told_apart),
+		cmocka_unit_test(another_request_under_the_same_key_is_recognized),
 		cmocka_unit_test(ten_minutes_are_remembered),
-		cmocka_unit_test(what_may_be_otherwise_next_time_is_not_remembered),
+		cmocka_unit_test(replies_that_may_change_are_not_remembered),
 		cmocka_unit_test(a_request_that_is_given_up_is_forgotten),
 		cmocka_unit_test(the_oldest_make_room),
 		cmocka_unit_test(without_memory_nothing_is_remembered),

@@ -1,4 +1,4 @@
-/* Sessions: what ends them takes effect with the next request, whoever changed the account, and nothing else does.
+/* Sessions: a change of the account, by any writer, ends them with the next request; nothing else does.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <stdio.h>
 #include <unistd.h>
@@ -114,7 +114,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* The header of whoever logs in so. */
+/* The Authorization header after this login. */
 static struct slice log_in(const char *name, const char *password)
 {
 	char body[256];
@@ -193,7 +193,7 @@ static void suspension_ends_it_and_lifting_it_brings_it_back(void **state)
 	assert_int_equal(ask(bob, APP_GET, "/me", NULL), 200);
 }
 
-static void deletion_ends_it_and_a_new_account_of_the_name_is_someone_else(void **state)
+static void deletion_ends_it_and_a_new_account_of_the_name_is_another_one(void **state)
 {
 	struct slice ann = log_in("ann", "correct horse"), bob = log_in("bob", "correct horse");
 
@@ -257,7 +257,7 @@ static void credentials_of_their_own_and_a_rule_that_reads_another_item_count(vo
 
 static void (*real_execute)(struct backend *, struct arena *, const struct request *, struct reply *);
 
-/* Someone else is quicker, once. */
+/* A concurrent write comes first, once. */
 static void demote_then_get(struct backend *b, struct arena *a, const struct request *q, struct reply *reply)
 {
 	if (q->kind == REQUEST_GET) {
@@ -303,8 +303,8 @@ static void a_demotion_right_after_the_account_was_read_counts_from_the_next_req
 	client_says(&c, "\"roles\":[\"user\"]");
 }
 
-/* As with a table elsewhere: there is nobody to tell that nothing was written. */
-static void a_backend_that_knows_no_versions_is_asked_each_time(void **state)
+/* As with a remote table: the process does not see all writes. */
+static void a_backend_without_versions_is_read_each_time(void **state)
 {
 	uint64_t (*version)(struct backend *, struct arena *, struct slice, struct value) = c.f.backend->version;
 
@@ -362,8 +362,8 @@ static void a_token_without_a_stamp_is_refused_and_one_of_the_command_is_not(voi
 	client_is(&c, 200);
 }
 
-/* Someone who can sign (another server of the design) cannot say anything of an account that it is not. */
-static void what_the_token_says_of_its_account_must_be_so(void **state)
+/* A token with a valid signature (from another server of the design) cannot misstate its account. */
+static void a_token_must_match_its_account(void **state)
 {
 	static const char *const accounts[] = { "!",        "User",  ":",     "User:!",  "User:AAAA",
 						"User:CQE", "Note:", "Club:", "Member:", "User:x:" };
@@ -418,7 +418,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_demoted_admin_cannot_promote_himself_back, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_raw_write_of_the_role_counts, setup, teardown),
 		cmocka_unit_test_setup_teardown(suspension_ends_it_and_lifting_it_brings_it_back, setup, teardown),
-		cmocka_unit_test_setup_teardown(deletion_ends_it_and_a_new_account_of_the_name_is_someone_else, setup,
+		cmocka_unit_test_setup_teardown(deletion_ends_it_and_a_new_account_of_the_name_is_another_one, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(an_account_put_back_with_the_same_hash_is_another_one, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_new_password_ends_every_session_also_the_own, setup, teardown),
@@ -427,13 +427,13 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_demotion_between_a_request_and_its_write_counts, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_demotion_right_after_the_account_was_read_counts_from_the_next_request,
 						setup, teardown),
-		cmocka_unit_test_setup_teardown(a_backend_that_knows_no_versions_is_asked_each_time, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_backend_without_versions_is_read_each_time, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_batch_that_ends_its_own_session_goes_no_further, setup, teardown),
 		cmocka_unit_test_setup_teardown(
 			an_answer_kept_for_an_idempotency_key_is_not_given_to_the_next_of_the_name, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_token_without_a_stamp_is_refused_and_one_of_the_command_is_not, setup,
 						teardown),
-		cmocka_unit_test_setup_teardown(what_the_token_says_of_its_account_must_be_so, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_token_must_match_its_account, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_changed_password_is_a_line_of_the_audit_log, setup, teardown),
 	};
 

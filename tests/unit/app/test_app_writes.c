@@ -45,7 +45,7 @@ static void creating_tells_where(void **state)
 	client_close(&c);
 }
 
-static void what_nobody_may_read_is_created_without_being_shown(void **state)
+static void an_item_that_the_caller_may_not_read_is_created_but_not_shown(void **state)
 {
 	struct client c;
 
@@ -72,7 +72,7 @@ static void the_body_must_not_contradict_the_address(void **state)
 	client_close(&c);
 }
 
-static void nobody_writes_as_someone_else(void **state)
+static void a_caller_cannot_write_as_another(void **state)
 {
 	struct client c;
 
@@ -159,7 +159,7 @@ static void mark_shows(struct client *c, const char *id, const char *title)
 		assert_false(client_has(c->reply.body, "title"));
 }
 
-static void a_copy_shows_nothing_of_what_was_withdrawn(void **state)
+static void a_copy_of_a_withdrawn_source_is_empty(void **state)
 {
 	struct client c;
 
@@ -330,7 +330,7 @@ static void too_large_for_an_item(void **state)
 	client_close(&c);
 }
 
-static void what_has_changed_is_not_overwritten(void **state)
+static void a_concurrent_change_is_not_overwritten(void **state)
 {
 	struct client c;
 	struct slice etag;
@@ -356,7 +356,7 @@ static void what_has_changed_is_not_overwritten(void **state)
 	client_close(&c);
 }
 
-static void counters_do_not_change_what_if_match_means(void **state)
+static void counters_do_not_affect_if_match(void **state)
 {
 	struct client c;
 	struct slice etag;
@@ -546,18 +546,18 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(creating_tells_where),
-		cmocka_unit_test(what_nobody_may_read_is_created_without_being_shown),
+		cmocka_unit_test(an_item_that_the_caller_may_not_read_is_created_but_not_shown),
 		cmocka_unit_test(the_body_must_not_contradict_the_address),
-		cmocka_unit_test(nobody_writes_as_someone_else),
+		cmocka_unit_test(a_caller_cannot_write_as_another),
 		cmocka_unit_test(bodies_that_are_no_objects),
-		cmocka_unit_test(a_copy_shows_nothing_of_what_was_withdrawn),
+		cmocka_unit_test(a_copy_of_a_withdrawn_source_is_empty),
 		cmocka_unit_test(maps_are_merged_as_the_rfc_says),
 		cmocka_unit_test(limits_are_those_of_the_merged_map),
 		cmocka_unit_test(created_twice_and_taken),
 		cmocka_unit_test(changing_and_removing),
 		cmocka_unit_test(too_large_for_an_item),
-		cmocka_unit_test(what_has_changed_is_not_overwritten),
-		cmocka_unit_test(counters_do_not_change_what_if_match_means),
+		cmocka_unit_test(a_concurrent_change_is_not_overwritten),
+		cmocka_unit_test(counters_do_not_affect_if_match),
 		cmocka_unit_test(put_with_if_match_replaces),
 		cmocka_unit_test(actions_and_states),
 		cmocka_unit_test(a_key_counts_also_when_the_clock_jumps),

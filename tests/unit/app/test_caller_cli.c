@@ -108,7 +108,7 @@ static void a_printed_token_is_accepted_by_the_server(void **state)
 	callers_close(&f);
 }
 
-static void the_webhook_secret_of_a_design_is_told(void **state)
+static void the_webhook_secret_of_a_design_is_printed(void **state)
 {
 	char out[4096], other[4096];
 
@@ -123,7 +123,7 @@ static void the_webhook_secret_of_a_design_is_told(void **state)
 	assert_int_equal(RUN(out, "test", "--webhook-secret", "--operator", "--data", dir), 2);
 }
 
-static void what_is_missing_is_said(void **state)
+static void missing_parts_are_reported(void **state)
 {
 	char out[4096];
 
@@ -216,7 +216,7 @@ static void *load_in_thread(void *out)
 	return secret_load(dir, NULL, true, out, why, sizeof(why)) ? out : NULL;
 }
 
-static void who_makes_it_at_the_same_moment_gets_the_same(void **state)
+static void servers_that_create_it_at_the_same_moment_get_the_same(void **state)
 {
 	uint8_t secrets[4][SECRET_BYTES];
 	pthread_t threads[4];
@@ -238,12 +238,12 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(a_printed_token_is_accepted_by_the_server),
-		TEST(the_webhook_secret_of_a_design_is_told),
-		TEST(what_is_missing_is_said),
+		TEST(the_webhook_secret_of_a_design_is_printed),
+		TEST(missing_parts_are_reported),
 		TEST(the_secret_is_made_once_and_for_its_owner_alone),
 		TEST(a_secret_in_memory_is_another_each_time),
 		TEST(a_damaged_secret_is_not_replaced),
-		TEST(who_makes_it_at_the_same_moment_gets_the_same),
+		TEST(servers_that_create_it_at_the_same_moment_get_the_same),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);

@@ -294,7 +294,7 @@ static void claims_of_the_issuer_are_checked(void **state)
 	refuse_token(&f, claims("{\"sub\":\"u\",\"exp\":1768473600}"), "another issuer");
 	refuse_token(&f, claims("{\"iss\":\"" ISSUER "\",\"sub\":\"u\",\"exp\":1768472000}"), "expired");
 	refuse_token(&f, claims("{\"iss\":\"" ISSUER "\",\"exp\":1768473600}"), "no subject");
-	/* Nobody outside makes operators. */
+	/* An outside issuer cannot make operators. */
 	r = accept_token(&f, claims("{\"iss\":\"" ISSUER "\",\"sub\":\"u\",\"operator\":true,\"exp\":1768473600}"));
 	assert_false(r->caller.operator_);
 }
@@ -370,7 +370,7 @@ static void our_own_tokens_are_taken_too(void **state)
 	assert_int_equal(asked(), 0);
 }
 
-static void a_new_key_is_asked_for_once_a_minute(void **state)
+static void a_new_key_is_fetched_at_most_once_a_minute(void **state)
 {
 	(void)state;
 	publish(jwk(rsa, "a", ""), NULL);
@@ -392,7 +392,7 @@ static void a_new_key_is_asked_for_once_a_minute(void **state)
 	assert_int_equal(asked(), 2);
 }
 
-static void old_keys_are_asked_for_again(void **state)
+static void old_keys_are_fetched_again(void **state)
 {
 	(void)state;
 	publish(jwk(rsa, "a", ""), NULL);
@@ -571,8 +571,8 @@ int main(void)
 		TEST(groups_may_be_a_list_or_words),
 		TEST(the_subject_may_be_another_claim),
 		TEST(our_own_tokens_are_taken_too),
-		TEST(a_new_key_is_asked_for_once_a_minute),
-		TEST(old_keys_are_asked_for_again),
+		TEST(a_new_key_is_fetched_at_most_once_a_minute),
+		TEST(old_keys_are_fetched_again),
 		TEST(without_the_issuer_its_last_keys_go_on),
 		TEST(without_any_key_it_is_busy),
 		TEST(a_token_without_a_key_id_fits_a_single_key),

@@ -167,7 +167,7 @@ static void the_reply_has_a_token_and_the_account(void **state)
 	refuse_token(&f, json_get(reply, "token")->string, "expired");
 }
 
-static void whatever_is_wrong_is_told_in_the_same_words(void **state)
+static void every_failed_login_gets_the_same_reply(void **state)
 {
 	(void)state;
 	refuse("{\"username\":\"alice\",\"password\":\"correct hors\"}");
@@ -180,7 +180,7 @@ static void whatever_is_wrong_is_told_in_the_same_words(void **state)
 	refuse("{\"name\":\"zoe\",\"password\":\"correct horse\"}");
 }
 
-static void who_may_not_log_in_is_told_the_same(void **state)
+static void an_account_that_may_not_log_in_gets_the_same_reply(void **state)
 {
 	(void)state;
 	put("{\"PK\":{\"S\":\"USER#u1\"},\"SK\":{\"S\":\"PROFILE\"},\"user_id\":{\"S\":\"u1\"},\"username\":{\"S\":\"alice\"},"
@@ -188,7 +188,7 @@ static void who_may_not_log_in_is_told_the_same(void **state)
 	refuse("{\"username\":\"alice\",\"password\":\"correct horse\"}");
 }
 
-static void an_account_without_a_hash_lets_nobody_in(void **state)
+static void an_account_without_a_hash_cannot_log_in(void **state)
 {
 	(void)state;
 	put("{\"PK\":{\"S\":\"USER#u1\"},\"SK\":{\"S\":\"AUTH\"}}");
@@ -411,9 +411,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(an_account_is_found_by_each_of_its_names),
 		TEST(the_reply_has_a_token_and_the_account),
-		TEST(whatever_is_wrong_is_told_in_the_same_words),
-		TEST(who_may_not_log_in_is_told_the_same),
-		TEST(an_account_without_a_hash_lets_nobody_in),
+		TEST(every_failed_login_gets_the_same_reply),
+		TEST(an_account_that_may_not_log_in_gets_the_same_reply),
+		TEST(an_account_without_a_hash_cannot_log_in),
 		TEST(a_guard_of_another_name_leads_nowhere),
 		TEST(incomplete_bodies_are_explained),
 		TEST(failures_slow_a_name_down),

@@ -92,7 +92,7 @@ static void a_password_has_8_to_72_bytes(void **state)
 	assert_false(caller_check_password(slice_make(text, 71), value_bytes(hash)));
 }
 
-static void what_is_no_hash_fits_nothing(void **state)
+static void an_invalid_hash_matches_no_password(void **state)
 {
 	static const char *const wrong[] = {
 		"",
@@ -129,7 +129,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(known_hashes_are_understood),  cmocka_unit_test(a_password_fits_its_own_hash_only),
-		cmocka_unit_test(a_password_has_8_to_72_bytes), cmocka_unit_test(what_is_no_hash_fits_nothing),
+		cmocka_unit_test(a_password_has_8_to_72_bytes), cmocka_unit_test(an_invalid_hash_matches_no_password),
 		cmocka_unit_test(without_memory_nothing_fits),
 	};
 

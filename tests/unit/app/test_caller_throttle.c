@@ -1,4 +1,4 @@
-/* Failed logins: how long one waits, who else does not, and what is forgotten.
+/* Failed logins: how long the pair waits, that others do not, and when failures expire.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -114,7 +114,7 @@ static void asking_changes_nothing(void **state)
 	assert_int_equal(wait("alice", HOME, NOW), 1);
 }
 
-static void an_attacker_elsewhere_makes_nobody_wait(void **state)
+static void an_attacker_at_another_address_does_not_slow_the_owner(void **state)
 {
 	(void)state;
 	for (int i = 0; i < 1000; i++)
@@ -133,7 +133,7 @@ static void success_clears_the_pair(void **state)
 	assert_int_equal(wait("alice", HOME, NOW), 1);
 }
 
-static void what_could_not_be_looked_at_does_not_count(void **state)
+static void attempts_that_could_not_be_checked_do_not_count(void **state)
 {
 	struct throttle_attempt a = of("alice", HOME);
 
@@ -211,7 +211,7 @@ static void a_name_that_many_addresses_guess_at_is_under_attack(void **state)
 	(void)state;
 	pass("alice", HOME, NOW - HOUR);
 	fail_from_everywhere("alice", 1000, NOW);
-	/* Her own place notices nothing, and a new one has its attempt: nobody is locked out. */
+	/* Her own address is not affected, and a new one has its attempt: the owner is not locked out. */
 	assert_int_equal(wait("alice", HOME, NOW), 0);
 	assert_int_equal(begin("alice", OFFICE, NOW), 0);
 	/* But only that one, and its neighbours have none. */
@@ -250,7 +250,7 @@ static void failures_are_forgotten_in_time(void **state)
 	assert_int_equal(wait("alice", HOME, NOW + 24 * HOUR + 30000), 1);
 }
 
-static void a_clock_that_is_set_back_makes_nobody_wait_longer(void **state)
+static void setting_the_clock_back_does_not_extend_waits(void **state)
 {
 	(void)state;
 	for (int i = 0; i < 10; i++)
@@ -292,7 +292,7 @@ static void a_flood_takes_no_more_memory_and_pushes_nothing_out_that_matters(voi
 	assert_true(wait("carol", HOME, now) > 0);
 }
 
-static void without_a_name_nobody_waits(void **state)
+static void without_a_name_there_is_no_wait(void **state)
 {
 	(void)state;
 	fail_times("", HOME, 1000, NOW);
@@ -341,9 +341,9 @@ int main(void)
 		TEST(the_sixth_attempt_waits_and_waits_double),
 		TEST(of_a_thousand_at_once_five_are_looked_at),
 		TEST(asking_changes_nothing),
-		TEST(an_attacker_elsewhere_makes_nobody_wait),
+		TEST(an_attacker_at_another_address_does_not_slow_the_owner),
 		TEST(success_clears_the_pair),
-		TEST(what_could_not_be_looked_at_does_not_count),
+		TEST(attempts_that_could_not_be_checked_do_not_count),
 		TEST(an_address_that_tries_many_names_is_slowed),
 		TEST(an_account_of_ones_own_is_no_way_around_that),
 		TEST(a_known_pair_does_not_wait_for_others_at_its_address),
@@ -351,9 +351,9 @@ int main(void)
 		TEST(a_name_that_many_addresses_guess_at_is_under_attack),
 		TEST(an_attacker_with_few_networks_has_few_guesses),
 		TEST(failures_are_forgotten_in_time),
-		TEST(a_clock_that_is_set_back_makes_nobody_wait_longer),
+		TEST(setting_the_clock_back_does_not_extend_waits),
 		TEST(a_flood_takes_no_more_memory_and_pushes_nothing_out_that_matters),
-		TEST(without_a_name_nobody_waits),
+		TEST(without_a_name_there_is_no_wait),
 		TEST(without_an_address_the_name_waits),
 		TEST(of_ipv6_the_64_counts),
 	};

@@ -44,7 +44,7 @@ static struct slice claims_with(const char *more)
 	return hs256(&f.app.arena, HEAD, arena_cstr(&f.app.arena, claims), key());
 }
 
-static void a_token_says_who_it_was_made_for(void **state)
+static void a_token_has_its_subject(void **state)
 {
 	const struct slice roles[] = { SLICE("admin"), SLICE("editor") };
 	struct token_request q = { .subject = SLICE("al\"ice é"), .roles = roles, .role_count = 2 };
@@ -73,7 +73,7 @@ static void an_operator_has_every_role_and_permission(void **state)
 	assert_true(may);
 }
 
-static void nobody_has_no_role(void **state)
+static void an_anonymous_caller_has_no_role(void **state)
 {
 	bool ok, may;
 	struct run *r = read_header(&f, SLICE(""), &ok);
@@ -190,7 +190,7 @@ static void times_are_checked_with_a_minute_of_leeway(void **state)
 		     "yet");
 }
 
-static void tokens_for_someone_else_are_refused(void **state)
+static void tokens_for_another_audience_are_refused(void **state)
 {
 	(void)state;
 	refuse_token(&f, claims_with("\"iss\":\"x\",\"aud\":\"test\",\"sub\":\"a\",\"exp\":99999999999"),
@@ -204,7 +204,7 @@ static void tokens_for_someone_else_are_refused(void **state)
 	accept_token(&f, claims_with("\"iss\":\"thorpe\",\"aud\":[\"x\",\"test\"],\"sub\":\"a\",\"exp\":99999999999"));
 }
 
-static void a_token_without_a_subject_is_an_operators_or_nobodys(void **state)
+static void a_token_without_a_subject_is_an_operators_or_anonymous(void **state)
 {
 	(void)state;
 	refuse_token(&f, claims_with("\"iss\":\"thorpe\",\"aud\":\"test\",\"exp\":99999999999"), "no subject");
@@ -261,17 +261,17 @@ static void running_out_of_memory_leaves_nothing_behind(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(a_token_says_who_it_was_made_for, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_token_has_its_subject, setup, teardown),
 		cmocka_unit_test_setup_teardown(an_operator_has_every_role_and_permission, setup, teardown),
-		cmocka_unit_test_setup_teardown(nobody_has_no_role, setup, teardown),
+		cmocka_unit_test_setup_teardown(an_anonymous_caller_has_no_role, setup, teardown),
 		cmocka_unit_test_setup_teardown(the_scheme_may_be_in_any_case, setup, teardown),
 		cmocka_unit_test_setup_teardown(unsigned_tokens_are_refused, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_changed_token_is_refused, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_truncated_token_is_refused, setup, teardown),
 		cmocka_unit_test_setup_teardown(another_key_is_refused, setup, teardown),
 		cmocka_unit_test_setup_teardown(times_are_checked_with_a_minute_of_leeway, setup, teardown),
-		cmocka_unit_test_setup_teardown(tokens_for_someone_else_are_refused, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_token_without_a_subject_is_an_operators_or_nobodys, setup, teardown),
+		cmocka_unit_test_setup_teardown(tokens_for_another_audience_are_refused, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_token_without_a_subject_is_an_operators_or_anonymous, setup, teardown),
 		cmocka_unit_test_setup_teardown(without_an_outside_issuer_nothing_blocks, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_huge_token_is_refused_unread, setup, teardown),
 		cmocka_unit_test_setup_teardown(running_out_of_memory_leaves_nothing_behind, setup, teardown),

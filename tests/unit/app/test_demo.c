@@ -33,7 +33,7 @@ static void times_are_fixed_or_ago(void **state)
 	is("-0 seconds", NOW);
 }
 
-static void what_is_no_time_is_refused(void **state)
+static void an_invalid_time_is_refused(void **state)
 {
 	static const char *const texts[] = { "",
 					     "-",
@@ -60,7 +60,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(times_are_fixed_or_ago),
-		cmocka_unit_test(what_is_no_time_is_refused),
+		cmocka_unit_test(an_invalid_time_is_refused),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

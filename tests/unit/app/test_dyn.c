@@ -224,7 +224,7 @@ static void many_keys_with_repetitions_come_in_order(void **state)
 	assert_true(dyn_batch_get(r, keys, 0, true, items));
 }
 
-static void more_than_fits_in_a_reply_is_asked_for_again(void **state)
+static void unprocessed_keys_are_read_again(void **state)
 {
 	char *large = arena_alloc(r->arena, 390 * 1024);
 	struct value keys[60], items[60];
@@ -250,7 +250,7 @@ static void more_than_fits_in_a_reply_is_asked_for_again(void **state)
 	assert_int_equal(calls, 2);
 }
 
-static void a_key_that_repeats_is_asked_for_once_and_what_is_left_again(void **state)
+static void repeated_keys_are_read_once_and_unprocessed_ones_again(void **state)
 {
 	static const char *const replies[] = {
 		"200 {'Responses':{'Test':[{'PK':{'S':'a'},'SK':{'S':'1'},'n':{'N':'7'}}]},"
@@ -310,7 +310,7 @@ static void replies_that_make_no_sense_are_internal(void **state)
 
 /* ---- the trace ---- */
 
-static void the_trace_tells_each_request_and_what_it_cost(void **state)
+static void the_trace_has_each_request_and_its_cost(void **state)
 {
 	struct dyn_condition where = { SLICE("PK"), WHERE_EQ, s("a"), VALUE_ABSENT };
 	struct value v, items[2], keys[2] = { key("a", "01"), key("a", "02") };
@@ -346,7 +346,7 @@ static void the_trace_tells_each_request_and_what_it_cost(void **state)
 	assert_null(c->next);
 }
 
-static void without_a_trace_nobody_asks_for_capacity(void **state)
+static void without_a_trace_capacity_is_not_requested(void **state)
 {
 	static const char *const replies[] = { "200 {}", NULL };
 	struct canned c;
@@ -370,12 +370,12 @@ int main(void)
 		TEST(what_is_projected_away_stays_there_but_keys_come),
 		TEST(an_index_is_asked_only_for_what_it_holds),
 		TEST(many_keys_with_repetitions_come_in_order),
-		TEST(more_than_fits_in_a_reply_is_asked_for_again),
-		TEST(a_key_that_repeats_is_asked_for_once_and_what_is_left_again),
+		TEST(unprocessed_keys_are_read_again),
+		TEST(repeated_keys_are_read_once_and_unprocessed_ones_again),
 		TEST(a_database_that_does_nothing_is_busy),
 		TEST(replies_that_make_no_sense_are_internal),
-		TEST(the_trace_tells_each_request_and_what_it_cost),
-		TEST(without_a_trace_nobody_asks_for_capacity),
+		TEST(the_trace_has_each_request_and_its_cost),
+		TEST(without_a_trace_capacity_is_not_requested),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

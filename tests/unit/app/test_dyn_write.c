@@ -95,7 +95,7 @@ static void an_update_that_changes_nothing_only_checks(void **state)
 
 /* ---- conditions ---- */
 
-static void a_refused_action_shows_what_is_there(void **state)
+static void a_refused_action_returns_the_existing_item(void **state)
 {
 	struct value_member equal[] = { { SLICE("x"), s("z") } }, set[] = { { SLICE("x"), s("w") } };
 
@@ -182,7 +182,7 @@ static void an_expired_item_counts_as_none(void **state)
 
 /* ---- transactions ---- */
 
-static void a_transaction_does_everything_or_says_who_refused(void **state)
+static void a_transaction_does_everything_or_names_the_refused_action(void **state)
 {
 	struct value_member add = { SLICE("n"), n(1) };
 	struct dyn_write w[4] = {
@@ -335,11 +335,11 @@ int main(void)
 		TEST(a_delete_deletes),
 		TEST(a_check_alone_checks),
 		TEST(an_update_that_changes_nothing_only_checks),
-		TEST(a_refused_action_shows_what_is_there),
+		TEST(a_refused_action_returns_the_existing_item),
 		TEST(all_conditions_must_hold),
 		TEST(many_equal_attributes_fit_a_condition),
 		TEST(an_expired_item_counts_as_none),
-		TEST(a_transaction_does_everything_or_says_who_refused),
+		TEST(a_transaction_does_everything_or_names_the_refused_action),
 		TEST(a_token_makes_a_repetition_harmless),
 		TEST(a_hundred_actions_are_the_most),
 		TEST(an_item_that_is_too_large_is_a_problem_alone_and_among_others),

@@ -239,7 +239,7 @@ static void test_compressed_is_gzip_of_the_json(void **state)
 	refuses(f, "steps", "[1,2,3]", "at most 2 elements");
 }
 
-static void test_what_the_server_keeps_cannot_be_given(void **state)
+static void test_attributes_kept_by_the_server_cannot_be_given(void **state)
 {
 	static const char *const kept[] = { "votes", "score", "made", "changed", "state", "secret", "gone" };
 	struct run *r;
@@ -283,7 +283,7 @@ static void test_unknown_names_get_a_suggestion(void **state)
 	refuses(*state, "secrets", "\"x\"", "there is no such attribute"); /* hidden ones are not suggested */
 }
 
-static void test_everything_wrong_is_told_at_once(void **state)
+static void test_all_errors_are_reported_at_once(void **state)
 {
 	struct run *r;
 
@@ -395,11 +395,11 @@ int main(void)
 		T(test_an_empty_set_is_nothing),
 		T(test_nesting_has_the_databases_limit),
 		T(test_compressed_is_gzip_of_the_json),
-		T(test_what_the_server_keeps_cannot_be_given),
+		T(test_attributes_kept_by_the_server_cannot_be_given),
 		T(test_the_caller_is_not_taken_from_the_body),
 		T(test_null_removes_or_is_null_where_the_default_is),
 		T(test_unknown_names_get_a_suggestion),
-		T(test_everything_wrong_is_told_at_once),
+		T(test_all_errors_are_reported_at_once),
 		T(test_actions_take_their_input_only),
 		T(test_passwords_pass_through),
 		T(test_parameters_come_as_text),

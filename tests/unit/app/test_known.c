@@ -99,7 +99,7 @@ static void another_token_is_another(void **state)
 	assert_true(is_remembered(token));
 }
 
-static void what_was_refused_is_not_remembered(void **state)
+static void a_refused_token_is_not_remembered(void **state)
 {
 	struct slice token = mint(SLICE("alice"), -3600);
 
@@ -127,7 +127,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(the_second_time_it_is_the_same_caller), TEST(it_ends_when_the_token_does),
 		TEST(it_is_not_taken_before_the_token_is),   TEST(another_token_is_another),
-		TEST(what_was_refused_is_not_remembered),    TEST(many_tokens_share_the_room_there_is),
+		TEST(a_refused_token_is_not_remembered),     TEST(many_tokens_share_the_room_there_is),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -271,7 +271,7 @@ static const char awkward[] =
 	"    path: /some\n"
 	"    batch: Problem(id)\n";
 
-static void test_awkward_names_are_told_apart(void **state)
+static void test_similar_names_stay_distinct(void **state)
 {
 	struct app_fixture f;
 	const struct json *doc = document_of_text(&f, awkward);
@@ -322,7 +322,7 @@ static void test_schemas_say_what_the_design_says(void **state)
 	arena_release(&f.arena);
 }
 
-static void test_only_what_somebody_may_do_is_told(void **state)
+static void test_only_permitted_operations_are_listed(void **state)
 {
 	struct app_fixture f;
 	const struct json *doc = document_of_text(&f, awkward);
@@ -336,7 +336,7 @@ static void test_only_what_somebody_may_do_is_told(void **state)
 	arena_release(&f.arena);
 }
 
-static void test_operations_say_who_may_and_which_pattern_they_are(void **state)
+static void test_operations_state_their_permissions_and_pattern(void **state)
 {
 	struct app_fixture f;
 	const struct json *doc = document_of_text(&f, awkward);
@@ -362,10 +362,10 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_documents_of_the_designs_are_whole),
 		cmocka_unit_test(test_every_access_pattern_has_its_operation),
-		cmocka_unit_test(test_awkward_names_are_told_apart),
+		cmocka_unit_test(test_similar_names_stay_distinct),
 		cmocka_unit_test(test_schemas_say_what_the_design_says),
-		cmocka_unit_test(test_only_what_somebody_may_do_is_told),
-		cmocka_unit_test(test_operations_say_who_may_and_which_pattern_they_are),
+		cmocka_unit_test(test_only_permitted_operations_are_listed),
+		cmocka_unit_test(test_operations_state_their_permissions_and_pattern),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -71,8 +71,8 @@ static struct value item(struct app_fixture *f, const char *json)
 static void shows(struct app_fixture *f, const char *who, const struct entity *e, struct value v, bool tag,
 		  const char *without, const char *expected)
 {
-	struct slice left_out = slice_str(without ? without : "");
 	struct run *r = app_fixture_run(f, who);
+	const struct name *left_out = design_named(r->design, slice_str(without ? without : ""));
 	struct row laid = e ? row_lay(r->arena, e, v) : row_of(v);
 	struct buf b;
 
@@ -93,7 +93,7 @@ static void test_attributes_come_in_the_entitys_order_without_keys_and_secrets(v
 	shows(f, NULL, note(f), item(f, "{}"), false, NULL, "{}");
 }
 
-static void test_private_ones_are_for_who_may_update(void **state)
+static void test_private_attributes_are_for_callers_that_may_update(void **state)
 {
 	struct app_fixture *f = *state;
 	struct value v = item(f, "{\"owner\":{\"S\":\"alice\"},\"mail\":{\"S\":\"a@x\"},\"hash\":{\"S\":\"h\"}}");
@@ -140,7 +140,7 @@ static void test_every_type_has_its_plain_form(void **state)
 	      "\"f\":[\"q\"],\"g\":1000000000000000000000000000000,\"h\":{}}");
 }
 
-/* Texts of all lengths, alone and with more of the item behind them, each character in turn one that is escaped. */
+/* Texts of all lengths, alone and followed by more of the item, with each character in turn escaped. */
 static void test_texts_are_copied_whatever_their_length(void **state)
 {
 	struct app_fixture *f = *state;
@@ -347,7 +347,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		T(test_attributes_come_in_the_entitys_order_without_keys_and_secrets),
-		T(test_private_ones_are_for_who_may_update),
+		T(test_private_attributes_are_for_callers_that_may_update),
 		T(test_companions_are_shown_without_what_is_secret_anywhere),
 		T(test_a_companion_tells_a_value_that_is_a_key_of_an_index),
 		T(test_every_type_has_its_plain_form),

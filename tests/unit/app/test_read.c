@@ -271,7 +271,7 @@ static void lists_of_several_entities_say_which(void **state)
 	app_fixture_close(f);
 }
 
-static void keys_are_told_apart_behind_a_placeholder(void **state)
+static void keys_are_distinguished_after_a_placeholder(void **state)
 {
 	static struct app_fixture f;
 
@@ -499,7 +499,7 @@ int main(void)
 		cmocka_unit_test(counts_count_what_may_be_seen),
 		cmocka_unit_test(attributes_are_left_out_though_rules_look_at_them),
 		cmocka_unit_test(lists_of_several_entities_say_which),
-		cmocka_unit_test(keys_are_told_apart_behind_a_placeholder),
+		cmocka_unit_test(keys_are_distinguished_after_a_placeholder),
 		cmocka_unit_test(a_batch_gives_those_that_there_are),
 		cmocka_unit_test(a_cursor_belongs_to_its_pattern_and_parameters),
 		cmocka_unit_test(limits_are_checked),

@@ -1,5 +1,5 @@
-/* Who may call a list, and what its rows show: both hold. And rows that nothing of the design speaks of.
- * SPDX-License-Identifier: Apache-2.0 */
+/* Permissions of a list and of its rows: both apply. And rows that fit no entity. SPDX-License-Identifier: Apache-2.0
+ * */
 #include "read_helper.h"
 
 #define DESIGN                                                                                                                                  \
@@ -157,7 +157,7 @@ static void rows_are_shown_past_their_rules_where_the_pattern_says_so(void **sta
 	assert_admin("how many all", "3");
 }
 
-static void what_fits_no_entity_is_for_operators(void **state)
+static void items_that_fit_no_entity_are_for_operators(void **state)
 {
 	(void)state;
 	add_strangers();
@@ -198,7 +198,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_batch_asks_both, setup, teardown),
 		cmocka_unit_test_setup_teardown(rows_are_shown_past_their_rules_where_the_pattern_says_so, setup,
 						teardown),
-		cmocka_unit_test_setup_teardown(what_fits_no_entity_is_for_operators, setup, teardown),
+		cmocka_unit_test_setup_teardown(items_that_fit_no_entity_are_for_operators, setup, teardown),
 		cmocka_unit_test_setup_teardown(companions_are_shown_as_they_are, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_row_leads_to_items_of_the_entity_alone, setup, teardown),
 	};

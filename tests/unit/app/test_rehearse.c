@@ -13,6 +13,8 @@ static struct backend *near;
 static struct far {
 	struct backend backend;
 	unsigned gets, batches, queries, writes;
+	unsigned rounds; /* trips, one after the other */
+	bool is_together;
 	const char *fails; /* the operation that does; NULL: none */
 	void (*before_write)(void);
 } far;
@@ -23,6 +25,7 @@ static void far_call(struct backend *b, struct arena *a, const char *operation, 
 	static const struct json empty = { .type = JSON_OBJECT };
 
 	(void)b;
+	far.rounds += !far.is_together;
 	if (!strcmp(operation, "GetItem"))
 		far.gets++;
 	else if (!strcmp(operation, "BatchGetItem"))
@@ -45,6 +48,15 @@ static void far_call(struct backend *b, struct arena *a, const char *operation, 
 		return;
 	}
 	backend_call(near, a, operation, body, reply);
+}
+
+static void far_execute_all(struct backend *b, struct arena *a, const struct request *q, struct reply *replies, size_t n)
+{
+	far.rounds++;
+	far.is_together = true;
+	for (size_t i = 0; i < n; i++)
+		backend_execute(b, a, &q[i], &replies[i]);
+	far.is_together = false;
 }
 
 static void far_free(struct backend *b)
@@ -74,11 +86,28 @@ static const char notes[] =
 	"      update: User(User(user).friend).name = 'Ben'\n"
 	"    actions:\n"
 	"      view: {allow: anyone, add: {views: 1}, gather: 60 s}\n"
+	"  Card:\n"
+	"    path: /cards/<user>\n"
+	"    attributes: {user: 'string, required, fixed', text: string}\n"
+	"    keys: {PK: 'CARD#<user>', SK: CARD, kind: card}\n"
+	"    allow: {read, create, update, delete: anyone}\n"
+	"  Draft:\n" /* whose key does not say that it is no card */
+	"    path: /drafts/<user>\n"
+	"    attributes: {user: 'string, required, fixed', text: string}\n"
+	"    keys: {PK: 'CARD#<user>', SK: CARD, kind: draft}\n"
+	"    allow: {read, create, delete: anyone, update: User(user).name = 'Ben'}\n"
 	"access:\n"
 	"  users who lead on:\n"
 	"    path: /friends/<user>\n"
 	"    query: table\n"
 	"    where: {PK: 'USER#<user>'}\n"
+	"    then: {get: User, keys: {PK: 'USER#<friend>', SK: PROFILE}}\n"
+	"  users by card:\n"
+	"    query: table\n"
+	"    where: {PK: 'CARD#<user>'}\n"
+	"  everyone:\n"
+	"    path: /everyone/<user>\n"
+	"    merge: {of: [notes of user, users by card], by: user}\n"
 	"    then: {get: User, keys: {PK: 'USER#<friend>', SK: PROFILE}}\n"
 	"  notes of user:\n"
 	"    path: /users/<user>/notes\n"
@@ -88,7 +117,7 @@ static const char notes[] =
 static void ask(enum app_method m, const char *path, const char *body)
 {
 	client_as(&c, "zoe");
-	far.gets = far.batches = far.queries = far.writes = 0;
+	far.gets = far.batches = far.queries = far.writes = far.rounds = 0;
 	client_ask(&c, m, path, body);
 }
 
@@ -103,9 +132,9 @@ static int setup(void **state)
 {
 	(void)state;
 	memset(&far, 0, sizeof(far));
-	far.backend = (struct backend){ .call = far_call, .free = far_free };
+	far.backend = (struct backend){ .call = far_call, .execute_all = far_execute_all, .free = far_free };
 	client_open(&c, notes);
-	c.app->guesses = guesses_new();
+	c.app->guesses = guesses_new(&clock_system);
 	near = c.f.backend;
 	c.f.backend = &far.backend;
 	ask(APP_PUT, "/users/ann", "{\"friend\":\"ben\"}");
@@ -138,6 +167,21 @@ static void what_a_write_reads_is_read_at_once(void **state)
 	trips(1, 0, 1); /* the note, its user and the user's friend: three items, one of which says which the next is */
 }
 
+static void raw(const char *operation, const char *body);
+
+/* Nothing is known of it but the address; its key is that of other items as well. */
+static void what_an_unknown_item_leads_to_is_read_with_it(void **state)
+{
+	(void)state;
+	raw("PutItem", "{\"TableName\":\"Test\",\"Item\":{\"PK\":{\"S\":\"CARD#ben\"},\"SK\":{\"S\":\"CARD\"},"
+		       "\"kind\":{\"S\":\"draft\"},\"user\":{\"S\":\"ben\"}}}");
+	guesses_free(c.app->guesses);
+	c.app->guesses = guesses_new(&clock_system);
+	ask(APP_PATCH, "/drafts/ben", "{\"text\":\"two\"}");
+	client_is(&c, 200);
+	trips(1, 0, 1); /* the draft, and the user that its rule asks for */
+}
+
 static void an_item_is_one_round_trip(void **state)
 {
 	(void)state;
@@ -149,7 +193,7 @@ static void an_item_is_one_round_trip(void **state)
 	trips(1, 0, 0);
 }
 
-static void a_list_is_asked_for_once(void **state)
+static void a_list_is_read_once(void **state)
 {
 	(void)state;
 	ask(APP_GET, "/users/ann/notes", NULL);
@@ -157,7 +201,7 @@ static void a_list_is_asked_for_once(void **state)
 	assert_int_equal(far.queries, 1);
 }
 
-static void a_list_whose_rows_lead_on_is_asked_for_once(void **state)
+static void a_list_with_then_is_read_once(void **state)
 {
 	(void)state;
 	ask(APP_GET, "/friends/ann", NULL);
@@ -165,6 +209,17 @@ static void a_list_whose_rows_lead_on_is_asked_for_once(void **state)
 	client_says(&c, "\"Ben\"");
 	assert_int_equal(far.queries, 1);
 	trips(1, 0, 0); /* the friends of all rows */
+}
+
+static void what_rows_led_to_the_last_time_is_read_with_them(void **state)
+{
+	(void)state;
+	for (unsigned rounds = 2; rounds; rounds--) {
+		ask(APP_GET, "/friends/ann", NULL);
+		client_says(&c, "\"Ben\"");
+		assert_int_equal(far.queries, 1);
+		assert_int_equal(far.rounds, rounds);
+	}
 }
 
 /* ---- a guess is no answer ---- */
@@ -177,7 +232,7 @@ static void raw(const char *operation, const char *body)
 	assert_int_equal(reply.status, 200);
 }
 
-static void what_has_changed_elsewhere_is_seen(void **state)
+static void changes_of_other_servers_are_seen(void **state)
 {
 	(void)state;
 	ask(APP_GET, "/users/ben", NULL);
@@ -188,6 +243,45 @@ static void what_has_changed_elsewhere_is_seen(void **state)
 	client_says(&c, "\"Bob\"");
 	ask(APP_PATCH, "/notes/n", "{\"text\":\"x\"}"); /* the friend's name is another now */
 	client_is(&c, 403);
+}
+
+/* The parts of a merge are asked together, and what their rows lead to with them. */
+static void what_parts_led_to_the_last_time_is_read_with_them(void **state)
+{
+	(void)state;
+	for (unsigned rounds = 2; rounds; rounds--) {
+		ask(APP_GET, "/everyone/ann", NULL);
+		client_says(&c, "\"Ben\"");
+		assert_int_equal(far.queries, 2);
+		assert_int_equal(far.rounds, rounds);
+	}
+}
+
+static void a_page_that_has_changed_is_seen(void **state)
+{
+	(void)state;
+	raw("PutItem", "{\"TableName\":\"Test\",\"Item\":{\"PK\":{\"S\":\"USER#carl\"},\"SK\":{\"S\":\"PROFILE\"},"
+		       "\"user\":{\"S\":\"carl\"},\"name\":{\"S\":\"Carl\"}}}");
+	for (int i = 0; i < 2; i++)
+		ask(APP_GET, "/friends/ann", NULL);
+	client_says(&c, "\"Ben\"");
+	raw("UpdateItem",
+	    "{\"TableName\":\"Test\",\"Key\":{\"PK\":{\"S\":\"USER#ann\"},\"SK\":{\"S\":\"PROFILE\"}},"
+	    "\"UpdateExpression\":\"SET friend = :f\",\"ExpressionAttributeValues\":{\":f\":{\"S\":\"carl\"}}}");
+	ask(APP_GET, "/friends/ann", NULL);
+	client_says(&c, "\"Carl\"");
+	assert_false(client_has(c.reply.body, "\"Ben\""));
+	assert_int_equal(far.rounds, 2);
+	assert_int_equal(far.queries, 1);
+	ask(APP_GET, "/friends/ann", NULL); /* and is the next guess */
+	client_says(&c, "\"Carl\"");
+	assert_int_equal(far.rounds, 1);
+	raw("DeleteItem", "{\"TableName\":\"Test\",\"Key\":{\"PK\":{\"S\":\"USER#ann\"},\"SK\":{\"S\":\"PROFILE\"}}}");
+	ask(APP_GET, "/friends/ann", NULL);
+	assert_false(client_has(c.reply.body, "\"Carl\""));
+	ask(APP_GET, "/friends/ann", NULL);
+	assert_int_equal(far.rounds, 1);
+	assert_int_equal(far.batches, 0); /* he is not read any more */
 }
 
 static void a_wrong_guess_is_noticed(void **state)
@@ -331,7 +425,7 @@ static void a_count_moves_once(void **state)
 
 /* ---- trouble ---- */
 
-static void a_database_that_cannot_be_read_is_told(void **state)
+static void a_failing_database_is_reported(void **state)
 {
 	(void)state;
 	far.fails = "BatchGetItem";
@@ -360,9 +454,9 @@ static void without_memory_it_fails_and_leaves_nothing(void **state)
 	}
 }
 
-static void what_was_guessed_is_bounded_and_may_be_forgotten(void **state)
+static void guesses_are_bounded_and_may_be_dropped(void **state)
 {
-	struct guesses *g = guesses_new();
+	struct guesses *g = guesses_new(&clock_system);
 	struct value key, item;
 	struct arena a;
 
@@ -385,23 +479,86 @@ static void what_was_guessed_is_bounded_and_may_be_forgotten(void **state)
 
 #define far_test(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
+static struct value page_name(struct arena *a, const char *index, const char *value, bool backwards)
+{
+	static int64_t time = 1; /* another each time, as in a Query for what is younger than a month */
+	struct key_term *t = arena_zalloc(a, 2 * sizeof(*t));
+	struct request q = { .kind = REQUEST_QUERY,
+			     .query = { .table = SLICE("T"),
+					.index = slice_str(index),
+					.terms = t,
+					.term_count = 2,
+					.backwards = backwards } };
+
+	t[0] = (struct key_term){ .name = SLICE("PK"), .op = KEY_EQ, .value = value_make_s(a, slice_str(value)) };
+	t[1] = (struct key_term){ .name = SLICE("SK"), .op = KEY_GT, .value = value_make_i64(a, time++) };
+	return guess_page_name(a, &q);
+}
+
+static void pages_are_bounded_and_told_apart(void **state)
+{
+	struct guesses *g = guesses_new(&clock_system);
+	struct value rows[3], last, name, *large;
+	struct reply page = { .status = 200, .items = rows, .count = 3 }, got;
+	struct request counting = { .kind = REQUEST_QUERY, .query = { .table = SLICE("T"), .count_only = true } };
+	struct request measured = { .kind = REQUEST_QUERY, .measured = true, .query = { .table = SLICE("T") } };
+	struct arena a;
+
+	(void)state;
+	arena_init(&a);
+	last = value_make_map(&a, &(struct value_member){ SLICE("PK"), value_make_s(&a, SLICE("x")) }, 1);
+	for (int i = 0; i < 3; i++)
+		rows[i] = value_make_map(&a, &(struct value_member){ SLICE("n"), value_make_i64(&a, i) }, 1);
+	name = page_name(&a, "", "one", false);
+	assert_false(guess_page(g, &a, name, &got));
+	guess_learn_page(g, &a, name, &page);
+	assert_true(guess_page(g, &a, page_name(&a, "", "one", false), &got));
+	assert_int_equal(got.status, 200);
+	assert_int_equal(got.count, 3);
+	assert_true(value_equal(got.items[2], rows[2]));
+	assert_false(value_present(got.last));
+	page.last = last;
+	page.count = 0; /* a filter may leave nothing of a page */
+	guess_learn_page(g, &a, name, &page);
+	assert_true(guess_page(g, &a, name, &got));
+	assert_int_equal(got.count, 0);
+	assert_true(value_equal(got.last, last));
+	assert_false(guess_page(g, &a, page_name(&a, "", "two", false), &got));
+	assert_false(guess_page(g, &a, page_name(&a, "GSI1", "one", false), &got));
+	assert_false(guess_page(g, &a, page_name(&a, "", "one", true), &got));
+	assert_false(value_present(guess_page_name(&a, &counting)));
+	assert_false(value_present(guess_page_name(&a, &measured)));
+	large = arena_array(&a, struct value, 1);
+	large[0] = value_make_s(&a, slice_make(arena_zalloc(&a, GUESS_PAGE_MOST), GUESS_PAGE_MOST));
+	page = (struct reply){ .status = 200, .items = large, .count = 1 };
+	guess_learn_page(g, &a, name, &page);
+	assert_false(guess_page(g, &a, name, &got));
+	arena_release(&a);
+	guesses_free(g);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		far_test(what_a_write_reads_is_read_at_once),
+		far_test(what_an_unknown_item_leads_to_is_read_with_it),
+		far_test(what_rows_led_to_the_last_time_is_read_with_them),
+		far_test(what_parts_led_to_the_last_time_is_read_with_them),
+		far_test(a_page_that_has_changed_is_seen),
+		cmocka_unit_test(pages_are_bounded_and_told_apart),
 		far_test(an_item_is_one_round_trip),
-		far_test(a_list_is_asked_for_once),
-		far_test(a_list_whose_rows_lead_on_is_asked_for_once),
-		far_test(what_has_changed_elsewhere_is_seen),
+		far_test(a_list_is_read_once),
+		far_test(a_list_with_then_is_read_once),
+		far_test(changes_of_other_servers_are_seen),
 		far_test(a_wrong_guess_is_noticed),
 		far_test(what_changes_between_the_reading_and_the_write_is_read_again),
 		far_test(a_note_is_made_when_nothing_more_is_wanted_and_nothing_is_guessed_after_it),
 		far_test(an_addition_is_gathered_once),
 		far_test(an_answer_that_was_guessed_is_not_remembered),
 		far_test(a_count_moves_once),
-		far_test(a_database_that_cannot_be_read_is_told),
+		far_test(a_failing_database_is_reported),
 		far_test(without_memory_it_fails_and_leaves_nothing),
-		cmocka_unit_test(what_was_guessed_is_bounded_and_may_be_forgotten),
+		cmocka_unit_test(guesses_are_bounded_and_may_be_dropped),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

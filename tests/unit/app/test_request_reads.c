@@ -128,7 +128,7 @@ static void assert_same_pages(struct dyn_query q)
 	}
 }
 
-static void every_query_finds_what_its_document_would(void **state)
+static void every_query_has_the_result_of_its_document(void **state)
 {
 	static const enum where_op ops[] = { WHERE_EQ, WHERE_LT,     WHERE_LE,     WHERE_GT,
 					     WHERE_GE, WHERE_BEGINS, WHERE_BETWEEN };
@@ -171,7 +171,7 @@ static void every_query_finds_what_its_document_would(void **state)
 			}
 }
 
-static void what_would_be_refused_is_refused_in_the_same_words(void **state)
+static void refusals_have_the_same_message(void **state)
 {
 	struct dyn_condition right = { SLICE("PK"), WHERE_EQ, s("p1"), VALUE_ABSENT };
 	struct dyn_condition number = { SLICE("PK"), WHERE_EQ, n(1), VALUE_ABSENT };
@@ -256,11 +256,7 @@ static void reads_are_counted_as_their_operations(void **state)
 
 /* ---- changes ---- */
 
-#define RECORDS                                                                                                           \
-	"{\"Records\":[{\"eventName\":\"INSERT\",\"dynamodb\":{\"SequenceNumber\":\"1\",\"Keys\":{\"PK\":{\"S\":\"a\"}}," \
-	"\"NewImage\":{\"PK\":{\"S\":\"a\"},\"m\":%s}}}]}"
-
-static const char *records_with;
+static struct slice records; /* what GetRecords answers with */
 
 static void answer_records(struct backend *b, struct arena *a, const char *operation, struct slice body,
 			   struct backend_reply *reply)
@@ -268,19 +264,42 @@ static void answer_records(struct backend *b, struct arena *a, const char *opera
 	(void)b;
 	(void)operation;
 	(void)body;
-	*reply = (struct backend_reply){ .status = 200, .body = json_parse(a, arena_printf(a, RECORDS, records_with)) };
+	*reply = (struct backend_reply){ .status = 200, .body = json_parse(a, records) };
 	assert_non_null(reply->body);
 }
 
-static struct reply read_changes(const char *with)
+static struct reply read_changes(struct slice document)
 {
 	struct backend b = { .call = answer_records };
 	struct request q = { .kind = REQUEST_RECORDS, .records = { .iterator = SLICE("i") } };
 	struct reply reply;
 
-	records_with = with;
+	records = document;
 	request_by_document(&b, r->arena, &q, &reply);
 	return reply;
+}
+
+static struct reply read_insert(const char *m)
+{
+	return read_changes(
+		arena_printf(r->arena,
+			     "{\"Records\":[{\"eventName\":\"INSERT\",\"dynamodb\":{\"SequenceNumber\":\"1\","
+			     "\"Keys\":{\"PK\":{\"S\":\"a\"}},\"NewImage\":{\"PK\":{\"S\":\"a\"},\"m\":%s}}}]}",
+			     m));
+}
+
+static struct reply_record read_removal(const char *event, const char *more)
+{
+	struct reply reply =
+		read_changes(arena_printf(r->arena,
+					  "{\"Records\":[{\"eventName\":\"%s\",\"dynamodb\":{\"SequenceNumber\":\"1\","
+					  "\"Keys\":{\"PK\":{\"S\":\"a\"}},\"OldImage\":{\"PK\":{\"S\":\"a\"}}}%s}]}",
+					  event, more));
+
+	assert_int_equal(reply.status, 200);
+	assert_int_equal(reply.count, 1);
+	assert_int_equal(reply.records[0].event, EVENT_REMOVE);
+	return reply.records[0];
 }
 
 static void an_empty_map_is_read_though_dynamodb_local_leaves_out_its_type(void **state)
@@ -294,15 +313,25 @@ static void an_empty_map_is_read_though_dynamodb_local_leaves_out_its_type(void 
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(pairs) / sizeof(*pairs); i++) {
-		should = read_changes(pairs[i][0]);
-		is = read_changes(pairs[i][1]);
+		should = read_insert(pairs[i][0]);
+		is = read_insert(pairs[i][1]);
 		assert_int_equal(is.status, 200);
 		assert_int_equal(is.count, 1);
 		assert_true(value_equal(is.records[0].new_image, should.records[0].new_image));
 	}
-	is = read_changes("{\"X\":1}");
+	is = read_insert("{\"X\":1}");
 	assert_int_equal(is.status, 500);
 	assert_true(slice_is(is.error, "UnreadableReply"));
+}
+
+static void a_removal_by_time_to_live_is_known_though_dynamodb_local_has_another_name_for_it(void **state)
+{
+	(void)state;
+	assert_false(read_removal("REMOVE", "").by_ttl);
+	assert_true(read_removal("REMOVE",
+				 ",\"userIdentity\":{\"Type\":\"Service\",\"PrincipalId\":\"dynamodb.amazonaws.com\"}")
+			    .by_ttl);
+	assert_true(read_removal("UNKNOWN_TO_SDK_VERSION", "").by_ttl);
 }
 
 int main(void)
@@ -311,10 +340,13 @@ int main(void)
 		COUNTED(an_item_comes_without_a_document),
 		COUNTED(a_trace_shows_the_documents_of_what_is_asked_without_any),
 		COUNTED(keys_in_any_number_come_from_one_place_each),
-		COUNTED(every_query_finds_what_its_document_would),
-		COUNTED(what_would_be_refused_is_refused_in_the_same_words),
+		COUNTED(every_query_has_the_result_of_its_document),
+		COUNTED(refusals_have_the_same_message),
 		COUNTED(a_table_that_is_not_there_is_an_error_of_the_database),
 		COUNTED(reads_are_counted_as_their_operations),
+		cmocka_unit_test_setup_teardown(
+			a_removal_by_time_to_live_is_known_though_dynamodb_local_has_another_name_for_it, setup,
+			teardown),
 		cmocka_unit_test_setup_teardown(an_empty_map_is_read_though_dynamodb_local_leaves_out_its_type, setup,
 						teardown),
 	};

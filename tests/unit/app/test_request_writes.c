@@ -101,7 +101,7 @@ static void assert_same(const struct dyn_write *w, bool there)
 	}
 }
 
-static void every_write_comes_to_what_its_document_would(void **state)
+static void every_write_has_the_effect_of_its_document(void **state)
 {
 	struct value_member set[] = { { SLICE("score"), n(7) },
 				      { SLICE("kind"), VALUE_ABSENT },
@@ -133,7 +133,7 @@ static void every_write_comes_to_what_its_document_would(void **state)
 	}
 }
 
-static void what_would_be_refused_is_refused_in_the_same_words(void **state)
+static void refusals_have_the_same_message(void **state)
 {
 	struct value_member nameless = { SLICE(""), n(1) };
 	struct value map = value_make_map(r->arena, &nameless, 1), deep = n(1);
@@ -276,8 +276,8 @@ static void writes_are_counted_as_their_operations(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		COUNTED(every_write_comes_to_what_its_document_would),
-		COUNTED(what_would_be_refused_is_refused_in_the_same_words),
+		COUNTED(every_write_has_the_effect_of_its_document),
+		COUNTED(refusals_have_the_same_message),
 		COUNTED(both_ways_have_one_set_of_words),
 		COUNTED(a_token_is_known_in_both_ways),
 		COUNTED(a_write_that_was_started_is_waited_for),

@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "dyn_helper.h"
 
-static void what_was_set_last_is_there_once(void **state)
+static void the_last_value_set_is_there_once(void **state)
 {
 	struct row f;
 
@@ -29,7 +29,7 @@ static void an_absent_value_says_to_be_removed(void **state)
 	assert_item(row_item(&f), "{'b':{'S':'2'}}");
 }
 
-static void what_is_dropped_leaves_no_entry_and_the_order_as_it_was(void **state)
+static void dropping_leaves_no_entry_and_keeps_the_order(void **state)
 {
 	struct row f;
 
@@ -72,9 +72,9 @@ static void hundreds_of_fields_come_and_go(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(what_was_set_last_is_there_once),
+		TEST(the_last_value_set_is_there_once),
 		TEST(an_absent_value_says_to_be_removed),
-		TEST(what_is_dropped_leaves_no_entry_and_the_order_as_it_was),
+		TEST(dropping_leaves_no_entry_and_keeps_the_order),
 		TEST(an_absent_item_has_no_fields),
 		TEST(hundreds_of_fields_come_and_go),
 	};

@@ -19,7 +19,7 @@ static void a_failure_replaces_the_one_before(void **state)
 	assert_problem(PROBLEM_NOT_FOUND, "there is no bob");
 }
 
-static void several_invalid_values_are_told_at_once(void **state)
+static void several_invalid_values_are_reported_at_once(void **state)
 {
 	for (int i = 0; i < 20; i++)
 		assert_false(run_invalid(r, arena_printf(r->arena, "a%d", i), "is %d", i));
@@ -48,7 +48,7 @@ static void errors_of_terms_become_problems(void **state)
 	assert_problem(PROBLEM_INTERNAL, "the server could not finish this request");
 }
 
-static void what_a_fetch_has_said_is_kept(void **state)
+static void the_problem_of_a_fetch_is_kept(void **state)
 {
 	struct error e = { ERR_INTERNAL, SLICE("fetch failed"), { 0 } };
 
@@ -95,10 +95,10 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(each_problem_has_a_status_a_name_and_a_title),
 		TEST(a_failure_replaces_the_one_before),
-		TEST(several_invalid_values_are_told_at_once),
+		TEST(several_invalid_values_are_reported_at_once),
 		TEST(a_sentence_about_the_whole_stays_when_parts_follow),
 		TEST(errors_of_terms_become_problems),
-		TEST(what_a_fetch_has_said_is_kept),
+		TEST(the_problem_of_a_fetch_is_kept),
 		TEST(errors_of_the_database_become_problems),
 	};
 

@@ -27,6 +27,16 @@ static struct value text(struct run *r, const char *s)
 	return value_make_s(r->arena, slice_str(s));
 }
 
+/* As the loader does. */
+static void resolve(void *ctx, const struct term *t)
+{
+	const struct design *d = ctx;
+	struct term *own = (struct term *)(uintptr_t)t;
+
+	own->at = design_named(d, t->attribute);
+	own->entity = design_entity(d, t->name);
+}
+
 static const struct term *term(struct run *r, const char *s)
 {
 	struct findings f;
@@ -35,6 +45,7 @@ static const struct term *term(struct run *r, const char *s)
 	findings_init(&f, r->arena);
 	t = term_parse(r->arena, slice_str(s), (struct place){ 0 }, &f);
 	assert_non_null(t);
+	term_walk(t, resolve, (void *)(uintptr_t)r->design);
 	return t;
 }
 
@@ -106,7 +117,7 @@ static int close_fixture(void **state)
 static void a_name_is_a_variable_then_an_attribute_then_a_parameter(void **state)
 {
 	struct run *r = app_fixture_run(*state, "alice");
-	struct row item, input;
+	struct row item, input, before;
 	struct value_member inner = { SLICE("city"), text(r, "Bonn") };
 	struct value map = value_make_map(r->arena, &inner, 1);
 	struct value_member old = { SLICE("a"), text(r, "before") };
@@ -120,7 +131,8 @@ static void a_name_is_a_variable_then_an_attribute_then_a_parameter(void **state
 	row_put(&item, SLICE("m"), map);
 	row_put(&input, SLICE("a"), text(r, "parameter"));
 	row_put(&input, SLICE("p"), text(r, "parameter"));
-	s.old = value_make_map(r->arena, &old, 1);
+	before = row_of(value_make_map(r->arena, &old, 1));
+	s.before = &before;
 	assert_text(value_of(&s, "a"), "item");
 	assert_text(value_of(&s, "b"), "variable");
 	assert_text(value_of(&s, "p"), "parameter");

@@ -332,7 +332,7 @@ static void delete_and_die(int server, int at, struct slice caller, const char *
 	key = SLICE("");
 }
 
-static void what_a_dead_server_has_begun_is_taken_over(void **state)
+static void work_begun_by_a_dead_server_is_taken_over(void **state)
 {
 	struct slice bob = log_in(0, "bob");
 
@@ -370,7 +370,7 @@ static void a_batch_of_a_dead_server_is_taken_over_after_a_minute(void **state)
 	notes_of("bob", "1");
 }
 
-static void what_a_dead_server_has_written_is_not_written_again(void **state)
+static void a_dead_servers_write_is_not_repeated(void **state)
 {
 	struct slice bob = log_in(0, "bob");
 
@@ -428,7 +428,7 @@ static void a_write_whose_outcome_gets_lost_is_busy_if_it_was_not_done(void **st
 	notes_of("bob", "1");
 }
 
-static void what_nobody_can_say_is_said_when_it_is_asked_again(void **state)
+static void an_unknown_outcome_is_known_at_the_retry(void **state)
 {
 	struct slice bob = log_in(0, "bob");
 
@@ -449,7 +449,7 @@ static void what_nobody_can_say_is_said_when_it_is_asked_again(void **state)
 	notes_of("bob", "1");
 }
 
-static void what_was_not_done_is_done_when_it_is_asked_again(void **state)
+static void a_lost_write_is_done_at_the_retry(void **state)
 {
 	struct slice bob = log_in(0, "bob");
 
@@ -465,7 +465,7 @@ static void what_was_not_done_is_done_when_it_is_asked_again(void **state)
 	notes_of("bob", "1");
 }
 
-static void without_a_key_the_client_is_told_to_look(void **state)
+static void without_a_key_the_outcome_is_reported_as_unknown(void **state)
 {
 	struct slice bob = log_in(0, "bob");
 
@@ -498,7 +498,7 @@ static void take_over_early(void)
 	met = post_note(1, who, "k");
 }
 
-static void a_slow_server_does_not_write_what_another_has_written(void **state)
+static void a_slow_server_does_not_repeat_anothers_write(void **state)
 {
 	(void)state;
 	who = log_in(0, "bob");
@@ -554,7 +554,7 @@ static bool is_replayed(int server, struct slice caller)
 }
 
 /* The second server would find nothing to delete. */
-static void what_a_dead_server_has_done_is_not_judged_by_what_it_left(void **state)
+static void a_dead_servers_outcome_is_not_guessed_from_the_item(void **state)
 {
 	struct slice bob = log_in(0, "bob");
 	const struct json *note;
@@ -584,7 +584,7 @@ static void ten_minutes_are_remembered(void **state)
 	assert_true(is_replayed(2, bob));
 }
 
-static void what_may_be_otherwise_next_time_is_not_remembered(void **state)
+static void replies_that_may_change_are_not_remembered(void **state)
 {
 	struct slice bob = log_in(0, "bob");
 
@@ -792,7 +792,7 @@ static void a_success_at_one_server_clears_it_at_all(void **state)
 	assert_int_equal(wait_at(2, "ann", HOME), THROTTLE_KNOWN_LONGEST_S);
 }
 
-static void what_could_not_be_looked_at_does_not_count(void **state)
+static void attempts_that_could_not_be_checked_do_not_count(void **state)
 {
 	(void)state;
 	for (int i = 0; i < 20; i++) {
@@ -865,7 +865,7 @@ static void guess_from_elsewhere(void)
 	assert_int_equal(begin(1, "ann", address), 0);
 }
 
-static void strangers_who_are_always_quicker_keep_nobody_out(void **state)
+static void faster_strangers_do_not_lock_the_owner_out(void **state)
 {
 	(void)state;
 	servers[0].meddle = guess_from_elsewhere;
@@ -970,7 +970,7 @@ static void a_deletion_at_one_server_ends_the_session_at_all(void **state)
 	(void)state;
 	assert_int_equal(ask(1, ann, APP_DELETE, "/users/bob", NULL), 204);
 	is_over(bob);
-	/* And another account of the name is someone else. */
+	/* A new account of the name is another one. */
 	assert_int_equal(ask(2, SLICE(""), APP_POST, "/users", "{\"name\":\"bob\",\"password\":\"correct horse\"}"),
 			 201);
 	is_over(bob);
@@ -1109,7 +1109,7 @@ static void at_the_end_it_is_tried_more_than_once(void **state)
 	views_are("3");
 }
 
-static void what_nobody_can_know_any_more_is_not_sent_again(void **state)
+static void an_addition_with_an_unknowable_outcome_is_not_sent_again(void **state)
 {
 	(void)state;
 	make_note();
@@ -1125,7 +1125,7 @@ static void what_nobody_can_know_any_more_is_not_sent_again(void **state)
 	views_are("1");
 }
 
-static void what_was_never_sent_waits_for_as_long_as_it_takes(void **state)
+static void an_unsent_addition_waits_as_long_as_needed(void **state)
 {
 	(void)state;
 	make_note();
@@ -1194,21 +1194,21 @@ int main(void)
 		TEST(a_request_is_done_once_whichever_server_is_asked),
 		TEST(while_the_first_is_being_done_the_others_wait),
 		TEST(of_two_that_begin_at_once_one_goes_on),
-		TEST(what_a_dead_server_has_begun_is_taken_over),
+		TEST(work_begun_by_a_dead_server_is_taken_over),
 		TEST(a_batch_of_a_dead_server_is_taken_over_after_a_minute),
-		TEST(what_a_dead_server_has_written_is_not_written_again),
+		TEST(a_dead_servers_write_is_not_repeated),
 		TEST(a_write_whose_outcome_gets_lost_is_answered_if_it_was_done),
 		TEST(a_write_whose_outcome_gets_lost_is_busy_if_it_was_not_done),
-		TEST(what_nobody_can_say_is_said_when_it_is_asked_again),
-		TEST(what_was_not_done_is_done_when_it_is_asked_again),
-		TEST(without_a_key_the_client_is_told_to_look),
+		TEST(an_unknown_outcome_is_known_at_the_retry),
+		TEST(a_lost_write_is_done_at_the_retry),
+		TEST(without_a_key_the_outcome_is_reported_as_unknown),
 		TEST(a_key_whose_noting_gets_lost_is_found_again),
-		TEST(a_slow_server_does_not_write_what_another_has_written),
+		TEST(a_slow_server_does_not_repeat_anothers_write),
 		TEST(one_of_two_takes_over),
 		TEST(a_slow_server_whose_write_was_done_still_gives_the_answer),
-		TEST(what_a_dead_server_has_done_is_not_judged_by_what_it_left),
+		TEST(a_dead_servers_outcome_is_not_guessed_from_the_item),
 		TEST(ten_minutes_are_remembered),
-		TEST(what_may_be_otherwise_next_time_is_not_remembered),
+		TEST(replies_that_may_change_are_not_remembered),
 		TEST(too_long_an_answer_is_made_again),
 		TEST(a_key_that_cannot_be_noted_lets_nothing_happen),
 		TEST(a_key_costs_two_round_trips),
@@ -1218,11 +1218,11 @@ int main(void)
 		TEST(without_memory_a_key_is_done_once_or_not_at_all),
 		TEST(guesses_spread_over_servers_are_no_more),
 		TEST(a_success_at_one_server_clears_it_at_all),
-		TEST(what_could_not_be_looked_at_does_not_count),
+		TEST(attempts_that_could_not_be_checked_do_not_count),
 		TEST(an_address_that_tries_many_names_is_slowed_at_all_servers),
 		TEST(a_name_that_many_guess_at_is_under_attack_at_all_servers),
 		TEST(of_attempts_at_once_no_more_are_looked_at),
-		TEST(strangers_who_are_always_quicker_keep_nobody_out),
+		TEST(faster_strangers_do_not_lock_the_owner_out),
 		TEST(while_the_table_cannot_be_reached_this_server_counts),
 		TEST(neither_names_nor_addresses_are_in_the_table),
 		TEST(guesses_at_the_current_password_are_counted_for_all),
@@ -1234,8 +1234,8 @@ int main(void)
 		TEST(an_addition_whose_reply_is_lost_counts_once),
 		TEST(an_addition_that_was_not_done_is_sent_again),
 		TEST(at_the_end_it_is_tried_more_than_once),
-		TEST(what_nobody_can_know_any_more_is_not_sent_again),
-		TEST(what_was_never_sent_waits_for_as_long_as_it_takes),
+		TEST(an_addition_with_an_unknowable_outcome_is_not_sent_again),
+		TEST(an_unsent_addition_waits_as_long_as_needed),
 		TEST(without_memory_an_addition_counts_once),
 		TEST(without_memory_an_addition_counts_once_also_with_a_table_of_its_own),
 	};

@@ -1,4 +1,4 @@
-/* What is told of entities beforehand: the order of writing, and where a key tells the entity.
+/* What the loader computes of entities: the order of writing, and which keys identify the entity.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "app_fixture.h"
 #include "app/entity/entity.h"
@@ -134,7 +134,7 @@ static void an_item_is_laid_out_whatever_it_lacks(void **state)
 	}
 }
 
-static void what_is_no_map_has_nothing_at_any_place(void **state)
+static void a_non_map_has_no_slots(void **state)
 {
 	const struct slots *o = named("Zoo")->slots;
 	const struct value *places = slots_lay(r->arena, o, VALUE_ABSENT);
@@ -145,7 +145,7 @@ static void what_is_no_map_has_nothing_at_any_place(void **state)
 	assert_false(slots_are_keyed(r->arena, o, places) || slots_are_whole(o, places));
 }
 
-static void keys_and_identity_are_told_from_the_places(void **state)
+static void keys_and_identity_are_read_from_slots(void **state)
 {
 	const struct slots *zoo = named("Zoo")->slots, *cat = named("Cat")->slots;
 	const struct value *places =
@@ -342,8 +342,8 @@ int main(void)
 		TEST(names_are_sorted_and_know_their_place),
 		TEST(what_moves_by_itself_is_in_no_validator),
 		TEST(an_item_is_laid_out_whatever_it_lacks),
-		TEST(what_is_no_map_has_nothing_at_any_place),
-		TEST(keys_and_identity_are_told_from_the_places),
+		TEST(a_non_map_has_no_slots),
+		TEST(keys_and_identity_are_read_from_slots),
 		TEST(keys_tell_the_entity_where_no_other_has_their_shape),
 		TEST(whatever_is_likely_the_entity_is_the_same),
 		TEST(what_has_expired_is_not_recognised),

@@ -241,7 +241,7 @@ static void following_is_one_transaction(void **state)
 	app_fixture_close(&f);
 }
 
-static void following_oneself_or_nobody_is_refused(void **state)
+static void following_oneself_or_a_missing_user_is_refused(void **state)
 {
 	struct app_fixture f;
 
@@ -273,7 +273,7 @@ static void a_request_counts_once_it_is_approved(void **state)
 	app_fixture_close(&f);
 }
 
-static void blocking_works_on_someone_who_does_not_follow(void **state)
+static void blocking_works_on_a_user_that_does_not_follow(void **state)
 {
 	struct app_fixture f;
 
@@ -292,7 +292,7 @@ static void blocking_works_on_someone_who_does_not_follow(void **state)
 	app_fixture_close(&f);
 }
 
-static void a_count_on_what_is_gone_is_let_go(void **state)
+static void a_count_on_a_deleted_item_is_dropped(void **state)
 {
 	struct app_fixture f;
 
@@ -437,7 +437,7 @@ static void if_match_takes_version_etag_and_star(void **state)
 	app_fixture_close(&f);
 }
 
-static void a_follow_cannot_be_handed_to_someone_else(void **state)
+static void a_follow_cannot_be_given_to_another_user(void **state)
 {
 	struct app_fixture f;
 
@@ -541,7 +541,7 @@ static void gathered_views_are_written_together(void **state)
 	app_fixture_close(&f);
 }
 
-static void what_hangs_on_a_deleted_item_goes_after_it(void **state)
+static void dependents_of_a_deleted_item_are_removed_after_it(void **state)
 {
 	struct app_fixture f;
 	struct value items[64];
@@ -626,7 +626,7 @@ static void an_address_has_one_item_though_the_time_is_in_the_key(void **state)
 
 /* ---- for the runtime ---- */
 
-static void put_leaves_what_is_there(void **state)
+static void put_keeps_an_existing_item(void **state)
 {
 	struct app_fixture f;
 	struct run *r;
@@ -659,24 +659,24 @@ int main(void)
 		cmocka_unit_test(creating_twice_says_so_and_changes_nothing),
 		cmocka_unit_test(the_caller_comes_from_the_token),
 		cmocka_unit_test(following_is_one_transaction),
-		cmocka_unit_test(following_oneself_or_nobody_is_refused),
+		cmocka_unit_test(following_oneself_or_a_missing_user_is_refused),
 		cmocka_unit_test(a_request_counts_once_it_is_approved),
-		cmocka_unit_test(blocking_works_on_someone_who_does_not_follow),
-		cmocka_unit_test(a_count_on_what_is_gone_is_let_go),
+		cmocka_unit_test(blocking_works_on_a_user_that_does_not_follow),
+		cmocka_unit_test(a_count_on_a_deleted_item_is_dropped),
 		cmocka_unit_test(a_slug_moves_with_its_counters_guard_and_tags),
 		cmocka_unit_test(a_moved_email_frees_the_old_one),
 		cmocka_unit_test(tags_are_compared),
 		cmocka_unit_test(what_is_fixed_may_be_repeated_and_not_changed),
 		cmocka_unit_test(an_update_that_changes_nothing_writes_nothing),
 		cmocka_unit_test(if_match_takes_version_etag_and_star),
-		cmocka_unit_test(a_follow_cannot_be_handed_to_someone_else),
+		cmocka_unit_test(a_follow_cannot_be_given_to_another_user),
 		cmocka_unit_test(liking_twice_counts_once),
 		cmocka_unit_test(views_add_and_touch_nothing_else),
 		cmocka_unit_test(gathered_views_are_written_together),
-		cmocka_unit_test(what_hangs_on_a_deleted_item_goes_after_it),
+		cmocka_unit_test(dependents_of_a_deleted_item_are_removed_after_it),
 		cmocka_unit_test(a_token_does_a_write_once),
 		cmocka_unit_test(an_address_has_one_item_though_the_time_is_in_the_key),
-		cmocka_unit_test(put_leaves_what_is_there),
+		cmocka_unit_test(put_keeps_an_existing_item),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -183,7 +183,7 @@ static void a_rule_does_not_read_the_body_for_an_attribute(void **state)
 	assert_problem(r, PROBLEM_CONFLICT, "it has an owner");
 }
 
-static void what_the_body_names_and_is_not_there_is_the_body_s_fault(void **state)
+static void a_missing_item_named_in_the_body_is_the_bodys_fault(void **state)
 {
 	struct app_fixture *f = *state;
 	struct write_result out;
@@ -208,7 +208,7 @@ int main(void)
 		HELD(a_check_of_what_follows_from_counters_holds),
 		HELD(the_next_number_is_taken_from_a_counter),
 		HELD(a_rule_does_not_read_the_body_for_an_attribute),
-		HELD(what_the_body_names_and_is_not_there_is_the_body_s_fault),
+		HELD(a_missing_item_named_in_the_body_is_the_bodys_fault),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -122,7 +122,7 @@ static void the_item_with_the_sequence_must_be_there(void **state)
 	app_fixture_close(&f);
 }
 
-static void nobody_chooses_a_number_but_operators(void **state)
+static void only_operators_choose_a_number(void **state)
 {
 	struct app_fixture f;
 
@@ -183,7 +183,7 @@ static void numbers_in_use_are_passed_over(void **state)
 	app_fixture_close(&f);
 }
 
-/* ---- someone else is quicker ---- */
+/* ---- concurrent writes ---- */
 
 struct meddler {
 	struct backend backend; /* first */
@@ -271,7 +271,7 @@ struct taker {
 	char wrong[200];
 };
 
-/* Time enough for everyone to have read, if nobody waited for his turn. */
+/* Long enough for all writes to read, if none waited for its turn. */
 static void slow_call(struct backend *b, struct arena *a, const char *operation, struct slice body,
 		      struct backend_reply *reply)
 {
@@ -352,7 +352,7 @@ int main(void)
 		cmocka_unit_test(a_deletion_gives_nothing_back),
 		cmocka_unit_test(a_write_that_fails_takes_no_number),
 		cmocka_unit_test(the_item_with_the_sequence_must_be_there),
-		cmocka_unit_test(nobody_chooses_a_number_but_operators),
+		cmocka_unit_test(only_operators_choose_a_number),
 		cmocka_unit_test(one_item_may_take_several),
 		cmocka_unit_test(numbers_in_use_are_passed_over),
 		cmocka_unit_test(a_number_that_was_taken_meanwhile_is_not_given_again),

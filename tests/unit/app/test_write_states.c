@@ -175,7 +175,7 @@ static void opening_a_card_changes_its_keys_and_counts(void **state)
 	app_fixture_close(&f);
 }
 
-static void requirements_are_asked_when_they_matter(void **state)
+static void requirements_are_checked_when_they_matter(void **state)
 {
 	struct app_fixture f;
 
@@ -258,7 +258,7 @@ static void a_soft_deletion_counts_down_once(void **state)
 	app_fixture_close(&f);
 }
 
-static void what_one_may_not_see_is_not_there(void **state)
+static void invisible_items_count_as_missing(void **state)
 {
 	struct app_fixture f;
 
@@ -366,11 +366,11 @@ int main(void)
 		cmocka_unit_test(a_vote_that_changes_moves_the_difference),
 		cmocka_unit_test(a_vote_starts_only_where_it_may),
 		cmocka_unit_test(opening_a_card_changes_its_keys_and_counts),
-		cmocka_unit_test(requirements_are_asked_when_they_matter),
+		cmocka_unit_test(requirements_are_checked_when_they_matter),
 		cmocka_unit_test(an_action_takes_its_input),
 		cmocka_unit_test(an_addition_asks_its_condition),
 		cmocka_unit_test(a_soft_deletion_counts_down_once),
-		cmocka_unit_test(what_one_may_not_see_is_not_there),
+		cmocka_unit_test(invisible_items_count_as_missing),
 		cmocka_unit_test(a_category_with_cards_stays),
 		cmocka_unit_test(what_has_expired_is_replaced),
 		cmocka_unit_test(passwords_are_hashed_beside_the_account),

@@ -1,5 +1,5 @@
-/* Many at once: one of those who want the same thing gets it, the others are told, and every counter is what a recount gives.
- * SPDX-License-Identifier: Apache-2.0 */
+/* Concurrent writes: one of several for the same thing succeeds, the others get an error, and every counter equals
+ * its recount. SPDX-License-Identifier: Apache-2.0 */
 #include <pthread.h>
 
 #include "write_helper.h"

@@ -1,4 +1,4 @@
-/* What an attribute is when nobody says it any more; and versions, which no two writes share.
+/* Omitted attributes revert to defaults or are removed; and versions, which no two writes share.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "write_helper.h"
 

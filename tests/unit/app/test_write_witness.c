@@ -194,7 +194,7 @@ static const char design[] =
 	"  notes of order: {query: table, where: {PK: ORDER#<id>, SK: begins with NOTE#}}\n"
 	"  groups of: {query: GSI1, where: {GSI1PK: MEMBER#<member>, GSI1SK: begins with GROUP#}, filter: active = true}\n";
 
-/* ---- someone else, in between ---- */
+/* ---- concurrent writes ---- */
 
 struct change {
 	const char *pk, *sk;
@@ -364,7 +364,7 @@ static struct outcome take(struct app_fixture *f, const struct step *s, const st
 	}
 
 /* What a rule saw is different now, and the rule says no. */
-static void what_was_allowed_is_decided_again(void **state)
+static void a_permission_is_checked_again(void **state)
 {
 	/* clang-format off */
 	static const struct {
@@ -519,7 +519,7 @@ static void values_are_made_of_what_is_there_at_the_end(void **state)
 }
 
 /* The item that allows it is where the new one would be. */
-static void what_allows_a_creation_may_be_what_is_in_its_way(void **state)
+static void an_item_may_both_allow_and_block_a_creation(void **state)
 {
 	static const struct change gone = { "ORDER#o1", "SEAT#ann", NULL, NULL };
 	static const struct step create = { CREATE, "ann", "Seat", "o1/ann", NULL, NULL };
@@ -570,7 +570,7 @@ static void what_must_be_there_is_still_there(void **state)
 	app_fixture_close(&f);
 }
 
-/* What is counted on is in the transaction: a copy of it is what it is then, though nobody comes to mend it later. */
+/* A count's target is in the transaction, so a copy of it is current, without a later repair. */
 static void a_copy_of_what_is_counted_on_is_not_born_stale(void **state)
 {
 	static const struct change dearer = { "ORDER#o1", "ORDER", "rate", "{'N':'9'}" };
@@ -602,7 +602,7 @@ static void a_kept_copy_that_was_born_stale_is_brought_up_to_date_at_once(void *
 }
 
 /* Active when the permissions were read, not when it was read by its key, and again at the commit: at no time was it both. */
-static void what_was_read_twice_and_differed_decides_nothing(void **state)
+static void items_that_changed_between_two_reads_decide_nothing(void **state)
 {
 	static const struct change resting = { "GROUP#g1", "MEMBER#ann", "active", "{'BOOL':false}" };
 	static const struct change active = { "GROUP#g1", "MEMBER#ann", "active", "{'BOOL':true}" };
@@ -653,7 +653,7 @@ static void a_rule_is_not_decided_by_an_item_of_another_identity(void **state)
 	}
 }
 
-static void what_has_expired_is_as_good_as_gone(void **state)
+static void an_expired_item_counts_as_gone(void **state)
 {
 	static const struct change alive = { "ORDER#o1", "BAN", "expires_at", "{'N':'1999999999'}" };
 	static const struct change dead = { "ORDER#o1", "BAN", "until", "{'N':'5'}" };
@@ -701,7 +701,7 @@ static void another_item_where_it_would_be_is_not_it(void **state)
 	app_fixture_close(&f);
 }
 
-static void what_it_counts_on_is_known_to_be_gone(void **state)
+static void a_missing_count_target_is_known(void **state)
 {
 	static const struct step delete = { DELETE, "ann", "Rest", "o2/1", NULL, NULL };
 	static const struct change back = { "ORDER#o2", "ORDER", "id", "{'S':'o2'}" };
@@ -863,20 +863,20 @@ static void no_order_is_placed_and_empty(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_was_allowed_is_decided_again),
+		cmocka_unit_test(a_permission_is_checked_again),
 		cmocka_unit_test(a_requirement_that_starts_to_hold_is_asked),
 		cmocka_unit_test(only_what_was_read_is_in_the_condition),
 		cmocka_unit_test(values_are_made_of_what_is_there_at_the_end),
-		cmocka_unit_test(what_allows_a_creation_may_be_what_is_in_its_way),
+		cmocka_unit_test(an_item_may_both_allow_and_block_a_creation),
 		cmocka_unit_test(what_is_required_has_not_expired),
 		cmocka_unit_test(what_must_be_there_is_still_there),
 		cmocka_unit_test(a_copy_of_what_is_counted_on_is_not_born_stale),
 		cmocka_unit_test(a_kept_copy_that_was_born_stale_is_brought_up_to_date_at_once),
-		cmocka_unit_test(what_was_read_twice_and_differed_decides_nothing),
+		cmocka_unit_test(items_that_changed_between_two_reads_decide_nothing),
 		cmocka_unit_test(a_rule_is_not_decided_by_an_item_of_another_identity),
-		cmocka_unit_test(what_has_expired_is_as_good_as_gone),
+		cmocka_unit_test(an_expired_item_counts_as_gone),
 		cmocka_unit_test(another_item_where_it_would_be_is_not_it),
-		cmocka_unit_test(what_it_counts_on_is_known_to_be_gone),
+		cmocka_unit_test(a_missing_count_target_is_known),
 		cmocka_unit_test(nothing_is_added_where_nothing_was_looked_at),
 		cmocka_unit_test(no_order_is_placed_and_empty),
 	};

@@ -216,10 +216,10 @@ static inline struct value item(struct app_fixture *f, const char *entity, const
 {
 	struct run *r = app_fixture_run(f, "!");
 	const struct entity *e = entity_named(r, entity);
-	struct value full;
+	struct row found;
 
-	must(r, entity_fetch(r, e, identity(r, e, path), e->param_count, true, &full), entity);
-	return full;
+	must(r, entity_fetch(r, e, identity(r, e, path), e->param_count, true, &found), entity);
+	return found.full;
 }
 
 static inline int64_t number(struct value it, const char *name)

@@ -1,5 +1,5 @@
-/* The audit log: lines that nobody can forge, a file that is moved away, a buffer that is full, a disk that is.
- * SPDX-License-Identifier: Apache-2.0 */
+/* The audit log: unforgeable lines, a renamed file, a full buffer, a full disk. SPDX-License-Identifier: Apache-2.0
+ * */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -179,7 +179,7 @@ static void await_file(const char *file)
 		usleep(1000);
 }
 
-static void a_file_that_is_moved_away_is_opened_anew(void **state)
+static void a_renamed_file_is_reopened(void **state)
 {
 	(void)state;
 	assert_true(audit_open(path, why, sizeof(why)));
@@ -195,7 +195,7 @@ static void a_file_that_is_moved_away_is_opened_anew(void **state)
 	audit_reopen(); /* of none: nothing */
 }
 
-static void one_that_cannot_be_opened_is_told(void **state)
+static void a_file_that_cannot_be_opened_is_reported(void **state)
 {
 	char there[80];
 
@@ -219,8 +219,8 @@ static uint64_t told_missing(const char *text)
 	return sum;
 }
 
-/* A pipe that nobody reads: the writer stands still, and events go on. */
-static void what_does_not_fit_is_counted_and_told(void **state)
+/* A pipe without a reader: the writer blocks, and events continue. */
+static void lost_events_are_counted_and_reported(void **state)
 {
 	uint64_t before = audit_dropped(), missing;
 	int ends[2], kept = dup(STDERR_FILENO);
@@ -264,7 +264,7 @@ static void a_disk_that_is_full_is_counted_and_told(void **state)
 	assert_int_equal(audit_dropped() - before, 2);
 }
 
-static void what_was_lost_is_told_when_there_is_room_again(void **state)
+static void lost_events_are_reported_when_there_is_room_again(void **state)
 {
 	uint64_t before = audit_dropped();
 	char *text;
@@ -338,11 +338,11 @@ int main(void)
 		TEST(a_name_cannot_forge_a_line),
 		TEST(long_texts_are_cut_between_characters),
 		TEST(the_file_is_its_owners_and_is_appended_to),
-		TEST(a_file_that_is_moved_away_is_opened_anew),
-		TEST(one_that_cannot_be_opened_is_told),
-		TEST(what_does_not_fit_is_counted_and_told),
+		TEST(a_renamed_file_is_reopened),
+		TEST(a_file_that_cannot_be_opened_is_reported),
+		TEST(lost_events_are_counted_and_reported),
 		TEST(a_disk_that_is_full_is_counted_and_told),
-		TEST(what_was_lost_is_told_when_there_is_room_again),
+		TEST(lost_events_are_reported_when_there_is_room_again),
 		TEST(many_threads_write_whole_lines),
 		TEST(a_line_that_has_no_room_is_still_json),
 	};

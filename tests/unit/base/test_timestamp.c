@@ -39,7 +39,7 @@ static void reads_rfc_3339(void **state)
 	}
 }
 
-static void refuses_what_is_no_timestamp(void **state)
+static void refuses_invalid_timestamps(void **state)
 {
 	static const char *const texts[] = {
 		"",
@@ -117,7 +117,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(reads_rfc_3339),
-		cmocka_unit_test(refuses_what_is_no_timestamp),
+		cmocka_unit_test(refuses_invalid_timestamps),
 		cmocka_unit_test(writes_what_the_c_library_writes),
 		cmocka_unit_test(stays_within_four_digits_of_years),
 	};

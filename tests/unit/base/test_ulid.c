@@ -56,7 +56,7 @@ static void those_of_one_millisecond_are_in_the_order_they_were_made_in(void **s
 	}
 }
 
-static void another_millisecond_begins_anew(void **state)
+static void another_millisecond_starts_a_new_sequence(void **state)
 {
 	char a[ULID_LENGTH], b[ULID_LENGTH], c[ULID_LENGTH];
 
@@ -104,7 +104,7 @@ int main(void)
 		cmocka_unit_test(text_is_the_time_then_the_rest),
 		cmocka_unit_test(the_time_is_read_back),
 		cmocka_unit_test(those_of_one_millisecond_are_in_the_order_they_were_made_in),
-		cmocka_unit_test(another_millisecond_begins_anew),
+		cmocka_unit_test(another_millisecond_starts_a_new_sequence),
 		cmocka_unit_test(no_two_threads_make_the_same),
 	};
 

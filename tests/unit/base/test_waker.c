@@ -22,7 +22,7 @@ static void a_wake_before_the_wait_is_not_lost_and_counts_once(void **state)
 	waker_wake(&w);
 	assert_true(waker_wait(&w, LONG_MS));
 	before = clock_monotonic_us();
-	assert_true(waker_wait(&w, 20)); /* nobody has woken it again: it waits until it is time */
+	assert_true(waker_wait(&w, 20)); /* not woken again: it waits until the time */
 	assert_true(clock_monotonic_us() - before >= 20000);
 	waker_release(&w);
 }

@@ -136,7 +136,7 @@ static void words_keep_their_order_wherever_options_stand(void **state)
 	assert_string_equal(out, "thorpe: 'c' is one word too many; see 'thorpe test --help'.\n");
 }
 
-static void what_is_wrong_is_said_with_what_to_do(void **state)
+static void errors_come_with_advice(void **state)
 {
 	static const struct {
 		const char *arg, *value, *says;
@@ -188,7 +188,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_kind_of_row_puts_its_value_where_it_says),
 		cmocka_unit_test(words_keep_their_order_wherever_options_stand),
-		cmocka_unit_test(what_is_wrong_is_said_with_what_to_do),
+		cmocka_unit_test(errors_come_with_advice),
 		cmocka_unit_test(help_comes_from_the_rows),
 	};
 

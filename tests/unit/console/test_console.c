@@ -198,7 +198,7 @@ static void requests_to_the_design_count_as_well(void **state)
 	moved(2, 0);
 }
 
-static void a_disk_that_takes_no_writes_is_told_until_it_does(void **state)
+static void a_refusing_disk_is_reported_until_it_accepts_writes(void **state)
 {
 	(void)state;
 	/* Reads come before the write, and how many does not matter here. A thread in the background may meet the fault instead: again. */
@@ -314,7 +314,7 @@ int main(void)
 		TEST(dynamodbs_requests_count_the_items_they_are_about),
 		TEST(refused_writes_do_not_count),
 		TEST(requests_to_the_design_count_as_well),
-		TEST(a_disk_that_takes_no_writes_is_told_until_it_does),
+		TEST(a_refusing_disk_is_reported_until_it_accepts_writes),
 		TEST(a_designs_document_is_made_once),
 		TEST(the_items_of_a_design_are_compared_when_asked),
 		TEST(memory_that_runs_out_leaves_a_console_that_works),

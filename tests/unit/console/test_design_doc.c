@@ -1,4 +1,4 @@
-/* What the console is told of a design: a small one in full detail, and the five that ship with Thorpe as a whole.
+/* The console's document of a design: a small one in full detail, and the five that ship with Thorpe as a whole.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "console_json.h"
 #include "app_fixture.h"
@@ -89,7 +89,7 @@ static int teardown(void **state)
 
 #define SAYS(path, expected) json_says(&arena, doc, path, expected)
 
-static void the_table_is_told_with_its_file(void **state)
+static void the_document_has_the_table_and_its_file(void **state)
 {
 	(void)state;
 	SAYS("name", "\"small\"");
@@ -104,7 +104,7 @@ static void the_table_is_told_with_its_file(void **state)
 	SAYS("roles", "[\"user\",\"admin\"]");
 }
 
-static void keys_are_told_in_pieces_with_their_conditions(void **state)
+static void keys_are_given_in_pieces_with_their_conditions(void **state)
 {
 	(void)state;
 	SAYS("entities[User].keys[PK]", "{\"attribute\":\"PK\",\"template\":\"USER#<user_id>\","
@@ -117,7 +117,7 @@ static void keys_are_told_in_pieces_with_their_conditions(void **state)
 	SAYS("entities[Post].params", "[\"post_id\"]");
 }
 
-static void attributes_say_what_is_special_about_them(void **state)
+static void attributes_have_their_flags(void **state)
 {
 	(void)state;
 	SAYS("entities[User].attributes[user_id]",
@@ -145,7 +145,7 @@ static void companions_say_whose_and_how_many(void **state)
 }
 
 /* Post says so three times: by a copy, by a count and by its key. */
-static void what_names_another_item_is_told_once(void **state)
+static void a_reference_to_another_item_is_listed_once(void **state)
 {
 	(void)state;
 	SAYS("entities[Post].references", "[{\"entity\":\"User\",\"args\":[\"author\"]}]");
@@ -190,7 +190,7 @@ static void processors_say_what_they_do(void **state)
 
 /* ---- findings ---- */
 
-static void findings_name_what_they_are_about(void **state)
+static void findings_name_their_subject(void **state)
 {
 	const struct json *all = json_at(doc, "findings");
 
@@ -206,8 +206,8 @@ static void findings_name_what_they_are_about(void **state)
 	}
 }
 
-/* Every finding that `thorpe check` leaves out because it is accepted is told with its reason, and no other. */
-static void accepted_findings_are_told_with_their_reason(void **state)
+/* The document has every accepted finding of `thorpe check` with its reason, and no other. */
+static void accepted_findings_have_their_reason(void **state)
 {
 	const char *path = THORPE_ROOT "/designs/social.yaml";
 	struct findings load, shown, all;
@@ -277,11 +277,16 @@ static void every_shipped_design_has_its_document(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(the_table_is_told_with_its_file),           TEST(keys_are_told_in_pieces_with_their_conditions),
-		TEST(attributes_say_what_is_special_about_them), TEST(companions_say_whose_and_how_many),
-		TEST(what_names_another_item_is_told_once),      TEST(rules_are_in_the_words_of_the_design),
-		TEST(access_patterns_say_what_they_ask_for),     TEST(processors_say_what_they_do),
-		TEST(findings_name_what_they_are_about),         TEST(accepted_findings_are_told_with_their_reason),
+		TEST(the_document_has_the_table_and_its_file),
+		TEST(keys_are_given_in_pieces_with_their_conditions),
+		TEST(attributes_have_their_flags),
+		TEST(companions_say_whose_and_how_many),
+		TEST(a_reference_to_another_item_is_listed_once),
+		TEST(rules_are_in_the_words_of_the_design),
+		TEST(access_patterns_say_what_they_ask_for),
+		TEST(processors_say_what_they_do),
+		TEST(findings_name_their_subject),
+		TEST(accepted_findings_have_their_reason),
 		TEST(every_shipped_design_has_its_document),
 	};
 

@@ -62,7 +62,7 @@ static void texts_that_look_like_structure_are_texts(void **state)
 	assert_text(&b, "[\"{\",\"a:\",\"[\\\"\"]");
 }
 
-static void what_is_no_utf8_becomes_question_marks(void **state)
+static void invalid_utf8_becomes_question_marks(void **state)
 {
 	struct buf b;
 
@@ -83,7 +83,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(commas_stand_between_and_nowhere_else, setup, teardown),
 		cmocka_unit_test_setup_teardown(texts_that_look_like_structure_are_texts, setup, teardown),
-		cmocka_unit_test_setup_teardown(what_is_no_utf8_becomes_question_marks, setup, teardown),
+		cmocka_unit_test_setup_teardown(invalid_utf8_becomes_question_marks, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

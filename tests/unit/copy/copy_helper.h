@@ -1,4 +1,4 @@
-/* Two databases in memory, each behind a door that can refuse, lose replies, and play a stream.
+/* Two databases in memory, each behind a proxy that can refuse, lose replies, and play a stream.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef THORPE_TESTS_COPY_HELPER_H
 #define THORPE_TESTS_COPY_HELPER_H

@@ -391,7 +391,7 @@ static void the_state_is_what_it_was(void **state)
 	copy_job_release(&b);
 }
 
-static void of_the_table_beside_goes_along_what_belongs_to_the_data(void **state)
+static void of_the_runtimes_table_only_state_of_the_data_is_copied(void **state)
 {
 	/* clang-format off */
 	static const struct { const char *pk, *sk; bool goes; } items[] = {
@@ -456,7 +456,7 @@ int main(void)
 		TEST(a_trimmed_position_is_no_loss_within_a_day),
 		TEST(a_trimmed_position_is_a_loss_after_a_day),
 		TEST(the_state_is_what_it_was),
-		TEST(of_the_table_beside_goes_along_what_belongs_to_the_data),
+		TEST(of_the_runtimes_table_only_state_of_the_data_is_copied),
 		TEST(a_pace_is_kept),
 		TEST(the_target_has_neither_stream_nor_ttl_until_the_switch),
 	};

@@ -187,7 +187,7 @@ static void another_table_key_is_an_obstacle(void **state)
 	assert_int_equal(f->s.writes, 0);
 }
 
-static void what_the_design_does_not_have_is_left_and_told(void **state)
+static void parts_the_design_does_not_have_are_kept_and_reported(void **state)
 {
 	struct fixture *f = *state;
 	struct deploy_plan p;
@@ -271,7 +271,7 @@ static void wherever_it_is_stopped_it_goes_on(void **state)
 
 /* ---- services that refuse ---- */
 
-static void what_is_refused_for_now_is_done_later(void **state)
+static void temporary_refusals_are_retried(void **state)
 {
 	/* clang-format off */
 	static const struct {
@@ -303,7 +303,7 @@ static void what_is_refused_for_now_is_done_later(void **state)
 	}
 }
 
-static void what_is_refused_for_good_is_told(void **state)
+static void permanent_refusals_are_reported(void **state)
 {
 	struct fixture *f = *state;
 	struct deploy_failure failure;
@@ -338,7 +338,7 @@ static void ttl_that_was_changed_lately_comes_last_and_says_when(void **state)
 	run(f, WHOLE);
 }
 
-static void what_a_service_does_not_have_is_left_out_and_said(void **state)
+static void features_a_service_lacks_are_skipped_and_reported(void **state)
 {
 	struct fixture *f = *state;
 	struct deploy_plan p;
@@ -392,7 +392,7 @@ static void a_service_that_takes_and_does_nothing_is_not_asked_forever(void **st
 	assert_has(failure.words, "the endpoint takes UpdateTimeToLive, and nothing comes of it");
 }
 
-static void a_look_that_is_refused_is_told(void **state)
+static void a_refused_look_is_reported(void **state)
 {
 	struct fixture *f = *state;
 	struct deploy_failure failure;
@@ -420,17 +420,17 @@ int main(void)
 		TEST(another_ttl_attribute_is_an_obstacle),
 		TEST(an_attribute_of_another_type_in_a_key_is_an_obstacle),
 		TEST(another_table_key_is_an_obstacle),
-		TEST(what_the_design_does_not_have_is_left_and_told),
+		TEST(parts_the_design_does_not_have_are_kept_and_reported),
 		TEST(a_new_index_is_billed_as_its_table_is),
 		TEST(wherever_it_is_stopped_it_goes_on),
-		TEST(what_is_refused_for_now_is_done_later),
-		TEST(what_is_refused_for_good_is_told),
+		TEST(temporary_refusals_are_retried),
+		TEST(permanent_refusals_are_reported),
 		TEST(ttl_that_was_changed_lately_comes_last_and_says_when),
-		TEST(what_a_service_does_not_have_is_left_out_and_said),
+		TEST(features_a_service_lacks_are_skipped_and_reported),
 		TEST(a_service_that_tells_of_recovery_but_cannot_turn_it_on_is_found_out),
 		TEST(tags_may_be_shown_late),
 		TEST(a_service_that_takes_and_does_nothing_is_not_asked_forever),
-		TEST(a_look_that_is_refused_is_told),
+		TEST(a_refused_look_is_reported),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -242,6 +242,11 @@ static void entities_need_their_parts(void **state)
 		     "missing-word", "needs a 'path'");
 	expect_error(BASE ATTRIBUTES "  «Bare»:\n    path: /b/<a>\n    attributes: {a: string}\n", "missing-word",
 		     "needs 'keys'");
+	expect_error(BASE ATTRIBUTES "  «Bare»:\n    path: /b/<a>\n    attributes: {a: string}\n    keys: {PK: A}\n",
+		     "missing-word", "needs 'SK', the table's sort key");
+	expect_error(BASE ATTRIBUTES
+		     "  «Bare»:\n    path: /b/<a>\n    attributes: {a: string}\n    keys: {PX: A, SK: B}\n",
+		     "missing-word", "needs 'PK', the table's partition key");
 	expect_error(BASE ATTRIBUTES "  «Bare»:\n    path: /b\n    attributes: {a: string}\n    keys: {PK: A, SK: B}\n",
 		     "bad-path", "at least one");
 	expect_error(BASE ATTRIBUTES
@@ -428,6 +433,118 @@ static void places_are_right_in_texts_over_several_lines(void **state)
 		     "unknown-attribute", "owner");
 }
 
+static void words_of_other_languages_are_translated(void **state)
+{
+	static const struct wrong cases[] = {
+		{ "«int»", "unknown-type", "write integer" },
+		{ "«datetime»", "unknown-type", "write timestamp" },
+		{ "«enum(a, b)»", "unknown-type", "NEW | PAID" },
+		{ "«uuid»", "unknown-type", "'string, id'" },
+		{ "string «required»", "wrong-value", "expected a range or ','" },
+		{ "string«(30)»", "wrong-value", "'string 3..30, required'" },
+		{ "string «max 30»", "wrong-value", "'string 3..30, required'" },
+		{ "«string[1..200]»", "wrong-value", "a range of numbers" },
+		{ "«blurb»", "unknown-type", "known: string, text, number" },
+		{ "string, «optional»", "unknown-clause", "optional unless" },
+		{ "string, «min» 3", "unknown-clause", "string 3..30" },
+		{ "string, «readonly»", "unknown-clause", "'fixed'" },
+		{ "timestamp, default «now»()", "unknown-function", "without parentheses" },
+		{ "string, when «everyone»", "unknown-attribute", "write anyone" },
+		{ "string, when owner = «me»", "unknown-attribute", "'caller'" },
+	};
+
+	(void)state;
+	EXPECT_ALL(BASE ATTRIBUTES "      x: ", cases, "\n");
+	expect_error(BASE ATTRIBUTES "      «x»: 3..30\n", "missing-value", "expected a type");
+	/* What counts on it is not reported as well. */
+	expect_error(BASE ATTRIBUTES "      x: «int»\n    actions: {go: {add: {x: 1}}}\n", "unknown-type",
+		     "write integer");
+	expect_error(BASE ATTRIBUTES "    «version»: #x\n", "missing-value", "begins a comment");
+	expect_error("design: shop\ntable: Shop\nkey: «PK, SK»\nentities:\n  A:\n    path: /a/<a>\n"
+		     "    attributes: {a: string}\n    keys: {x: A}\n",
+		     "bad-name", "a list: [PK, SK]");
+	expect_error("# nothing\n", "missing-value", "the file is empty");
+	/* An attribute hides the template of its name. */
+	expect_error(BASE ATTRIBUTES "      x: = «n + owner»\n    keys when at is present: {n: X#<id>}\n", "wrong-type",
+		     "a text and a number");
+}
+
+static void circles_are_found(void **state)
+{
+	static const struct wrong cases[] = {
+		{ "      «x»: = y + 1\n      y: = x + 1\n", "circle", "'x' is derived from 'y'" },
+		{ "      «x»: = y\n      y: = z + 1\n      z: = size(x)\n", "circle", "'x' is derived from 'z'" },
+		{ "      w: = x\n      «x»: = y\n      y: = x\n", "circle", "'x'" },
+		{ "      «x»: copy of Thing(id).x\n", "circle", "a copy of itself" },
+		{ ACCESS "  «a»: {path: /a, allow: anyone, merge: {of: [a, of owner], by: n}}\n", "circle",
+		  "merges itself" },
+		{ ACCESS "  «a»: {path: /a, allow: anyone, merge: {of: [b], by: n}}\n"
+			 "  b: {path: /b, allow: anyone, merge: {of: [c], by: n}}\n"
+			 "  c: {path: /c, allow: anyone, merge: {of: [a, of owner], by: n}}\n",
+		  "circle", "merges itself" },
+		{ ACCESS "processors: {p: {on: Thing created, let: {«a»: b, b: n}, delete: Thing(id)}}\n", "circle",
+		  "'b', which has no value yet" },
+	};
+
+	(void)state;
+	EXPECT_ALL(BASE ATTRIBUTES, cases, "");
+	/* A value that is kept once it is there. */
+	load_well(BASE ATTRIBUTES "      x: = choose(x is present, x, owner)\n");
+	load_well(BASE ATTRIBUTES "      x: = n + 1\n      y: = x + 1\n      z: = x + y\n" ACCESS
+				  "  a: {path: /a, allow: anyone, merge: {of: [b, of owner], by: n}}\n"
+				  "  b: {path: /b, allow: anyone, merge: {of: [of owner], by: n}}\n"
+				  "processors: {p: {on: Thing created, let: {n: n, a: n, b: a}, delete: Thing(id)}}\n");
+}
+
+/* A file of a megabyte with one chain through all of it: neither the stack nor the patience of anyone ends. */
+static void long_chains_end(void **state)
+{
+	struct buf b;
+
+	(void)state;
+	buf_init(&b, &arena);
+	buf_str(&b, BASE ATTRIBUTES);
+	for (int i = 0; i < 3000; i++)
+		buf_printf(&b, "      x%d: = x%d\n", i, i + 1);
+	buf_lit(&b, "      x3000: = owner\n");
+	for (int i = 0; i < 30; i++)
+		buf_printf(&b, "      n%d: = n%d + 1\n", i, i + 1);
+	buf_lit(&b, "      n30: = n\n");
+	buf_str(&b, ACCESS);
+	for (int i = 0; i < 3000; i++)
+		buf_printf(&b, "  m%d: {path: /m%d, allow: anyone, merge: {of: [m%d, of owner], by: n}}\n", i, i, i + 1);
+	buf_lit(&b, "  m3000: {path: /m, allow: anyone, merge: {of: [of owner], by: n}}\n");
+	buf_byte(&b, 0);
+	load_well(b.p);
+}
+
+static void keys_may_be_attributes(void **state)
+{
+	(void)state;
+	load_well("design: shop\ntable: Shop\nkey: [shop, item]\nentities:\n  Item:\n    path: /<shop>/<item>\n"
+		  "    attributes: {shop: string, item: string}\n    keys: {entityType: ITEM}\n");
+}
+
+static void parameters_must_be_given(void **state)
+{
+	static const struct wrong cases[] = {
+		{ "  «x»: {path: /x, merge: {run: of owner, for: i in 1..3}}\n", "missing-parameter",
+		  "needs a value for 'who'" },
+		{ "processors: {«p»: {on: Thing created, remove all: of owner()}}\n", "missing-parameter",
+		  "of owner(who = …)" },
+		{ "processors: {«p»: {on: Thing created, each: x in of owner(), delete: Thing(x.id)}}\n",
+		  "missing-parameter", "'who'" },
+	};
+	const struct design *d;
+
+	(void)state;
+	EXPECT_ALL(BASE ATTRIBUTES ACCESS, cases, "");
+	d = load_well(BASE ATTRIBUTES ACCESS "  x: {path: /x/<who>, merge: {run: of owner, for: i in 1..3}}\n"
+					     "  by id: {path: /y/<id>, query: table, where: {PK: O#<id>}}\n"
+					     "processors: {p: {on: Thing created, remove all: by id()}}\n");
+	assert_ptr_equal(d->processors[0].rows_access, design_access(d, SLICE("by id")));
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, begin, end)
 
 int main(void)
@@ -444,6 +561,11 @@ int main(void)
 		TEST(the_table_is_checked),
 		TEST(all_errors_are_reported_in_order),
 		TEST(places_are_right_in_texts_over_several_lines),
+		TEST(words_of_other_languages_are_translated),
+		TEST(circles_are_found),
+		TEST(long_chains_end),
+		TEST(keys_may_be_attributes),
+		TEST(parameters_must_be_given),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -455,7 +455,7 @@ static void evaluates_terms(void **state)
 		expect(cases[i].text, evaluated(cases[i].text, "alice"), cases[i].value);
 }
 
-static void nobody_is_logged_in(void **state)
+static void without_a_token_the_caller_is_anonymous(void **state)
 {
 	expect("caller", evaluated("caller", ""), "-");
 	expect("= caller", evaluated("who = caller", ""), NO);
@@ -562,7 +562,7 @@ int main(void)
 		TEST(walks_through_all_terms),
 		TEST(printing_keeps_the_structure),
 		TEST(evaluates_terms),
-		TEST(nobody_is_logged_in),
+		TEST(without_a_token_the_caller_is_anonymous),
 		TEST(an_empty_scope_is_enough),
 		TEST(a_failing_fetch_fails_the_term),
 		TEST(logic_stops_early),

@@ -128,7 +128,7 @@ static bool asked(const char *text, struct world *w, struct term_scope *s, const
 	return all;
 }
 
-static void what_looks_at_no_item_is_asked_for_once(void **state)
+static void terms_without_an_item_are_evaluated_once(void **state)
 {
 	struct world w = { 0 };
 	struct term_scope s = world_scope(&w, "alice");
@@ -141,7 +141,7 @@ static void what_looks_at_no_item_is_asked_for_once(void **state)
 	assert_int_equal(w.fetches, 1);
 }
 
-static void what_looks_at_the_item_is_asked_for_each(void **state)
+static void terms_with_the_item_are_evaluated_for_each(void **state)
 {
 	struct world w = { 0 };
 	struct term_scope s = world_scope(&w, "alice");
@@ -151,7 +151,7 @@ static void what_looks_at_the_item_is_asked_for_each(void **state)
 	assert_int_equal(w.fetches, 3); /* two have no `a` */
 }
 
-static void what_is_passed_over_is_not_asked_for(void **state)
+static void skipped_terms_are_not_evaluated(void **state)
 {
 	struct world w = { .fetch_fails = true };
 	struct term_scope s = world_scope(&w, "alice");
@@ -162,7 +162,7 @@ static void what_is_passed_over_is_not_asked_for(void **state)
 	assert_int_equal(w.fetches, 0);
 }
 
-/* A failure is nobody's answer, and is not remembered as one. */
+/* A failure is not remembered as a result. */
 static void a_failure_fails_each_time(void **state)
 {
 	struct world w = { .fetch_fails = true };
@@ -184,9 +184,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(answers_are_those_of_the_term),
-		TEST(what_looks_at_no_item_is_asked_for_once),
-		TEST(what_looks_at_the_item_is_asked_for_each),
-		TEST(what_is_passed_over_is_not_asked_for),
+		TEST(terms_without_an_item_are_evaluated_once),
+		TEST(terms_with_the_item_are_evaluated_for_each),
+		TEST(skipped_terms_are_not_evaluated),
 		TEST(a_failure_fails_each_time),
 	};
 

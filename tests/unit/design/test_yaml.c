@@ -167,7 +167,7 @@ static void refused(const char *marked, const char *rule, const char *says)
 			 places[0].length ? places[0].length : 1);
 }
 
-static void what_is_no_yaml_is_explained(void **state)
+static void invalid_yaml_is_explained(void **state)
 {
 	(void)state;
 	refused("a: «[»b\nc: d\n", "yaml", "not closed");
@@ -186,6 +186,23 @@ static void what_is_no_yaml_is_explained(void **state)
 	refused("a: «!x» b\n", "yaml", "tags");
 	refused("a: «${1}»\n", "bad-variable", "${NAME}");
 	refused("a: x «${B}» y\n", "unset-variable", "has no B");
+}
+
+static void the_wrong_line_is_named(void **state)
+{
+	(void)state;
+	refused("a:\n  b: c\n    «d»: e\n", "yaml", "indented deeper than the line before");
+	refused("a:\n  b: c\n «d»: e\n", "yaml", "not indented like the lines before");
+	refused("a: {b: c\nd«»: e\nf: g\n", "yaml", "the '{' in line 1 is not closed");
+	refused("a: [b, c\nd: e\nf«»: g\n", "yaml", "expected ',' or ']'");
+	refused("a: {b: c #d}\n«e»: f\n", "yaml", "' #' begins a comment");
+	refused("a: «\"b»\nc: d\n", "yaml", "quote is not closed");
+	refused("«a b»\nc: d\n", "yaml", "expected ': '");
+	refused("a: {b: *«}»\n", "yaml", "aliases are not used");
+	refused("a:\n  - b: c\n  «d»: e\n", "yaml", "this line has no '- '");
+	refused("a: {b: U#«{»x}, c: d}\n", "yaml", "a placeholder is written <name>");
+	refused("a: \"b\" «c»\n", "yaml", "closing quote");
+	refused("a: \"«\\q»\"\n", "yaml", "single quotes");
 }
 
 static void bytes_that_are_no_text_are_refused(void **state)
@@ -231,7 +248,7 @@ static void an_empty_file_is_nothing(void **state)
 	source.text = (struct slice){ NULL, 0 };
 	assert_int_equal(yaml_parse(&arena, &source, no_env, NULL, &findings)->kind, YAML_NULL);
 	assert_null(load(""));
-	assert_true(contains(findings.list[0].message, "expected a design"));
+	assert_true(contains(findings.list[0].message, "the file is empty"));
 }
 
 #define TEST(f) cmocka_unit_test_setup_teardown(f, begin, end)
@@ -239,11 +256,17 @@ static void an_empty_file_is_nothing(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(scalars_keep_their_places),          TEST(nothing_has_the_place_of_its_key_or_list),
-		TEST(single_quotes_fold_and_double),      TEST(what_looks_like_something_else_is_text),
-		TEST(commas_in_parentheses_do_not_split), TEST(bare_entries_go_to_a_neighbour),
-		TEST(a_byte_order_mark_is_no_character),  TEST(what_is_no_yaml_is_explained),
-		TEST(bytes_that_are_no_text_are_refused), TEST(nesting_and_size_have_limits),
+		TEST(scalars_keep_their_places),
+		TEST(nothing_has_the_place_of_its_key_or_list),
+		TEST(single_quotes_fold_and_double),
+		TEST(what_looks_like_something_else_is_text),
+		TEST(commas_in_parentheses_do_not_split),
+		TEST(bare_entries_go_to_a_neighbour),
+		TEST(a_byte_order_mark_is_no_character),
+		TEST(invalid_yaml_is_explained),
+		TEST(the_wrong_line_is_named),
+		TEST(bytes_that_are_no_text_are_refused),
+		TEST(nesting_and_size_have_limits),
 		TEST(an_empty_file_is_nothing),
 	};
 

@@ -1,4 +1,4 @@
-/* The cache of parsed texts: what it keeps, for how long, and who may hold it.
+/* The cache of parsed texts: what it keeps, for how long, and trees that outlive it.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "helper.h"
 #include "expr/tree.h"

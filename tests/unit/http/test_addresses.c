@@ -78,7 +78,7 @@ static void ipv6_counts_by_64_bits_and_ipv4_inside_it_as_ipv4(void **state)
 	addresses_leave(&addresses, b);
 }
 
-static void without_memory_nobody_new_enters(void **state)
+static void without_memory_no_new_client_enters(void **state)
 {
 	struct address_entry *a;
 
@@ -95,7 +95,7 @@ static void without_memory_nobody_new_enters(void **state)
 #define WINDOW_MS 1000
 #define RATE      1000 /* bytes a second */
 
-static void what_came_long_ago_does_not_count(void **state)
+static void old_bytes_do_not_count(void **state)
 {
 	struct pace p;
 	uint64_t now = 5000;
@@ -143,8 +143,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(an_address_has_so_many_places_and_others_have_theirs),
 		TEST(ipv6_counts_by_64_bits_and_ipv4_inside_it_as_ipv4),
-		TEST(without_memory_nobody_new_enters),
-		TEST(what_came_long_ago_does_not_count),
+		TEST(without_memory_no_new_client_enters),
+		TEST(old_bytes_do_not_count),
 		TEST(a_steady_pace_is_never_slow_and_a_slower_one_soon_is),
 		TEST(an_asker_that_was_busy_does_not_blame_the_client),
 	};

@@ -23,7 +23,7 @@ static void expect(const struct choice *c, size_t n)
 }
 #define EXPECT(list) expect(list, sizeof(list) / sizeof(list[0]))
 
-static void what_we_do_not_speak_is_passed_over(void **state)
+static void unsupported_codings_are_skipped(void **state)
 {
 	/* clang-format off */
 	static const struct choice list[] = {
@@ -60,7 +60,7 @@ static void the_heaviest_wins_then_the_first(void **state)
 	EXPECT(list);
 }
 
-static void a_star_stands_for_what_is_not_named(void **state)
+static void a_star_matches_unnamed_codings(void **state)
 {
 	static const struct choice list[] = {
 		{ "*", CODING_GZIP },
@@ -137,9 +137,9 @@ static void deflate_goes_both_ways_within_limits(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_we_do_not_speak_is_passed_over),
+		cmocka_unit_test(unsupported_codings_are_skipped),
 		cmocka_unit_test(the_heaviest_wins_then_the_first),
-		cmocka_unit_test(a_star_stands_for_what_is_not_named),
+		cmocka_unit_test(a_star_matches_unnamed_codings),
 		cmocka_unit_test(odd_weights_are_read_as_dynamodb_reads_them),
 		cmocka_unit_test(a_body_says_how_it_is_packed),
 		cmocka_unit_test(deflate_goes_both_ways_within_limits),

@@ -88,7 +88,7 @@ static void of_several_the_rightmost_that_is_no_proxy_counts(void **state)
 	expect_client("10.1.2.3", "10.0.0.2", LINES("x-forwarded-for: 10.0.0.2, 10.0.0.3"));
 }
 
-static void what_cannot_be_read_ends_the_walk(void **state)
+static void an_unreadable_entry_ends_the_walk(void **state)
 {
 	static const char *const bad[] = { "unknown",
 					   "_hidden",
@@ -127,7 +127,7 @@ static void what_cannot_be_read_ends_the_walk(void **state)
 	expect_client("10.1.2.3", "198.51.100.1", LINES("x-forwarded-for: \"6.6.6.6, 198.51.100.1"));
 }
 
-static void two_headers_that_differ_name_nobody(void **state)
+static void two_headers_that_differ_name_no_client(void **state)
 {
 	(void)state;
 	expect_client("10.1.2.3", "10.1.2.3", LINES("x-forwarded-for: 198.51.100.1", "forwarded: for=6.6.6.6"));
@@ -135,7 +135,7 @@ static void two_headers_that_differ_name_nobody(void **state)
 	expect_client("10.1.2.3", "198.51.100.1", LINES("x-forwarded-for: 198.51.100.1", "forwarded: for=198.51.100.1"));
 }
 
-static void a_wrong_range_is_told(void **state)
+static void a_wrong_range_is_reported(void **state)
 {
 	static const char *const bad[] = { "",
 					   "10.0.0.0/33",
@@ -210,9 +210,9 @@ int main(void)
 		TEST(anyone_else_is_not_believed),
 		TEST(a_trusted_proxy_names_the_client),
 		TEST(of_several_the_rightmost_that_is_no_proxy_counts),
-		TEST(what_cannot_be_read_ends_the_walk),
-		TEST(two_headers_that_differ_name_nobody),
-		TEST(a_wrong_range_is_told),
+		TEST(an_unreadable_entry_ends_the_walk),
+		TEST(two_headers_that_differ_name_no_client),
+		TEST(a_wrong_range_is_reported),
 		TEST(all_of_a_family_is_not_all_of_the_other),
 		TEST(a_peer_is_read_from_its_socket_address),
 	};

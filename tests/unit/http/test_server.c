@@ -106,7 +106,7 @@ static void pipelined_replies_come_in_order(void **state)
 	close(fd);
 }
 
-static void a_slow_request_holds_back_those_behind_it(void **state)
+static void a_slow_request_holds_back_later_ones(void **state)
 {
 	int fd = wire_connect(&wire), other = wire_connect(&wire);
 	struct wire_reply r;
@@ -206,7 +206,7 @@ static void a_zipped_body_is_unzipped(void **state)
 	arena_release(&a);
 }
 
-static void a_large_reply_is_zipped_for_who_wants_it(void **state)
+static void a_large_reply_is_compressed_on_request(void **state)
 {
 	struct gzip g = { 0 };
 	struct arena a;
@@ -380,7 +380,7 @@ static int64_t a_little(void *ctx, const struct app *app)
 	return 50;
 }
 
-static void writes_wait_when_they_are_told_to_and_nothing_else_does(void **state)
+static void only_writes_are_delayed_when_writers_are_slowed(void **state)
 {
 	int asked = 0, fd, other;
 	struct wire_reply r;
@@ -440,18 +440,18 @@ int main(void)
 		TEST(a_connection_serves_many_requests),
 		TEST(replies_carry_dynamodbs_headers),
 		TEST(pipelined_replies_come_in_order),
-		TEST(a_slow_request_holds_back_those_behind_it),
+		TEST(a_slow_request_holds_back_later_ones),
 		TEST(a_chunked_body_and_a_split_request_are_put_together),
 		TEST(a_client_that_asks_may_continue),
 		TEST(a_zipped_body_is_unzipped),
-		TEST(a_large_reply_is_zipped_for_who_wants_it),
+		TEST(a_large_reply_is_compressed_on_request),
 		TEST(a_page_of_a_loopback_origin_may_call),
 		TEST(a_page_of_another_origin_may_not),
 		TEST(paths_are_routed),
 		TEST(connections_end_when_the_client_wants),
 		TEST(half_a_signature_is_a_mistake_and_none_is_fine),
 		TEST(big_bodies_and_replies_pass),
-		TEST(writes_wait_when_they_are_told_to_and_nothing_else_does),
+		TEST(only_writes_are_delayed_when_writers_are_slowed),
 		TEST(metrics_of_others_are_shown),
 	};
 

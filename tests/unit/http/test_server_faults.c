@@ -269,7 +269,7 @@ static void half_a_body_gets_408(void **state)
 	wire_stop(&wire);
 }
 
-static void who_does_not_read_is_dropped(void **state)
+static void a_client_that_does_not_read_is_dropped(void **state)
 {
 	struct wire_reply r;
 	int fd, other, n = 0;
@@ -630,7 +630,7 @@ int main(void)
 		cmocka_unit_test(an_idle_connection_is_closed),
 		cmocka_unit_test(half_a_head_gets_408),
 		cmocka_unit_test(half_a_body_gets_408),
-		cmocka_unit_test(who_does_not_read_is_dropped),
+		cmocka_unit_test(a_client_that_does_not_read_is_dropped),
 		cmocka_unit_test(a_client_may_vanish_at_any_byte),
 		cmocka_unit_test(a_client_may_vanish_while_the_api_works),
 		cmocka_unit_test(a_client_that_has_finished_sending_is_answered),

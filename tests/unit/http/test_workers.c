@@ -186,7 +186,7 @@ static void a_worker_answers(void **state)
 	close(fd);
 }
 
-static void what_waits_does_not_keep_others_waiting(void **state)
+static void waiting_requests_do_not_delay_others(void **state)
 {
 	int slow = wire_connect(&wire), fast = wire_connect(&wire);
 
@@ -276,7 +276,7 @@ static void await_metric(int fd, const char *line)
 		;
 }
 
-static void what_hashes_takes_no_worker(void **state)
+static void hashing_takes_no_worker(void **state)
 {
 	int fds[7], other = wire_connect(&wire);
 
@@ -306,7 +306,7 @@ static void what_hashes_takes_no_worker(void **state)
 	close(other);
 }
 
-static void clients_have_turns_in_the_queue_of_those_who_hash(void **state)
+static void clients_take_turns_in_the_queue_of_hashes(void **state)
 {
 	static const char *const bodies[] = { "hash a0", "hash a1", "hash a2", "hash a3", "hash b1", "hash b2" };
 	int fds[6], look = wire_connect(&wire);
@@ -361,7 +361,7 @@ static void one_client_has_half_of_that_queue(void **state)
 	close(look);
 }
 
-static void stopping_waits_for_those_who_wait_to_hash(void **state)
+static void stopping_waits_for_queued_hashes(void **state)
 {
 	int first = wire_connect(&wire), second = wire_connect(&wire), look = wire_connect(&wire);
 
@@ -456,13 +456,13 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(a_worker_answers),
-		TEST(what_waits_does_not_keep_others_waiting),
+		TEST(waiting_requests_do_not_delay_others),
 		TEST(pipelined_requests_are_done_one_after_the_other),
 		TEST(beyond_the_queue_it_is_503_and_then_well_again),
-		TEST(what_hashes_takes_no_worker),
-		TEST(clients_have_turns_in_the_queue_of_those_who_hash),
+		TEST(hashing_takes_no_worker),
+		TEST(clients_take_turns_in_the_queue_of_hashes),
 		TEST(one_client_has_half_of_that_queue),
-		TEST(stopping_waits_for_those_who_wait_to_hash),
+		TEST(stopping_waits_for_queued_hashes),
 		TEST(a_client_may_leave_while_a_worker_runs),
 		TEST(stopping_waits_for_workers),
 		TEST(memory_that_runs_out_is_a_500),

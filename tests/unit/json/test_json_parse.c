@@ -77,7 +77,7 @@ static void members_keep_their_order_and_the_last_duplicate_wins(void **state)
 	assert_null(json_get(j, "c"));
 }
 
-static void looking_into_what_is_no_object_finds_nothing(void **state)
+static void looking_into_a_non_object_finds_nothing(void **state)
 {
 	assert_null(json_get(NULL, "a"));
 	assert_null(json_get(parse("[1]"), "a"));
@@ -288,7 +288,7 @@ int main(void)
 		with_arena(a_document_may_be_a_scalar),
 		with_arena(integers_beyond_int64_are_doubles),
 		with_arena(members_keep_their_order_and_the_last_duplicate_wins),
-		with_arena(looking_into_what_is_no_object_finds_nothing),
+		with_arena(looking_into_a_non_object_finds_nothing),
 		with_arena(strings_are_unescaped_and_may_hold_nuls),
 		with_arena(the_tree_does_not_point_into_the_text),
 		with_arena(malformed_texts_are_refused),

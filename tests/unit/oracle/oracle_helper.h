@@ -11,7 +11,7 @@ struct told {
 	struct buf text; /* "counter-differs PK=USER#a posts 3 2\n" */
 	struct buf sentences;
 	bool notes;
-	unsigned settled;
+	unsigned settled, page;
 	void (*meanwhile)(struct app_fixture *f, unsigned n); /* between passes */
 };
 
@@ -88,7 +88,7 @@ static inline void assert_told(struct app_fixture *f, const char *expected)
 	assert_string_equal(t.text.p, expected);
 }
 
-/* ---- behind the runtime's back ---- */
+/* ---- direct writes, bypassing the runtime ---- */
 
 static inline void raw(struct app_fixture *f, const char *operation, const char *fmt, ...)
 {

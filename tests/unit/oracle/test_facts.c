@@ -102,7 +102,7 @@ static void a_record_may_be_longer_than_what_is_read_at_a_time(void **s)
 	free(large);
 }
 
-static void memory_that_runs_out_is_told(void **s)
+static void running_out_of_memory_is_reported(void **s)
 {
 	(void)s;
 	for (long n = 0;; n++) {
@@ -127,7 +127,7 @@ static void memory_that_runs_out_is_told(void **s)
 	}
 }
 
-static void a_directory_that_takes_no_file_is_told(void **s)
+static void an_unwritable_directory_is_reported(void **s)
 {
 	struct facts *f = facts_new(1);
 
@@ -146,8 +146,8 @@ int main(void)
 		cmocka_unit_test(facts_come_back_in_order),
 		cmocka_unit_test(what_does_not_fit_goes_to_a_file),
 		cmocka_unit_test(a_record_may_be_longer_than_what_is_read_at_a_time),
-		cmocka_unit_test(memory_that_runs_out_is_told),
-		cmocka_unit_test(a_directory_that_takes_no_file_is_told),
+		cmocka_unit_test(running_out_of_memory_is_reported),
+		cmocka_unit_test(an_unwritable_directory_is_reported),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

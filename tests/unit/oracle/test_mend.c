@@ -112,7 +112,7 @@ static void mending_that_was_broken_off_goes_on(void **s)
 	}
 }
 
-static void what_needs_a_person_is_left_to_one(void **s)
+static void findings_that_need_a_decision_are_left(void **s)
 {
 	struct app_fixture f;
 	struct mender m;
@@ -165,7 +165,7 @@ static void rename_meanwhile(struct app_fixture *f)
 	updated(f, "!", "Post", "p1", "{\"tags\":[\"z\"]}");
 }
 
-static void what_has_changed_meanwhile_is_not_mended_as_it_was(void **s)
+static void items_that_changed_meanwhile_are_not_overwritten(void **s)
 {
 	struct app_fixture f;
 	struct mender m;
@@ -353,7 +353,7 @@ static void bring_ann_back(struct app_fixture *f)
 	updated(f, "!", "User", "ann", "{\"state\":\"active\"}");
 }
 
-static void what_has_its_reason_again_is_not_removed(void **s)
+static void rows_whose_parent_is_back_are_kept(void **s)
 {
 	static const struct {
 		void (*plant)(struct app_fixture *f), (*hook)(struct app_fixture *f);
@@ -428,7 +428,7 @@ static void a_copy_of_what_was_withdrawn_goes(void **s)
 	app_fixture_close(&f);
 }
 
-static void memory_that_runs_out_is_told(void **s)
+static void running_out_of_memory_is_reported(void **s)
 {
 	(void)s;
 	for (long n = 0;; n += 3) {
@@ -471,7 +471,7 @@ static const char books[] = "entities:\n"
 			    "access:\n"
 			    "  books of author: {query: GSI1, where: {GSI1PK: 'BY#<id>'}}\n";
 
-static void copies_of_what_is_gone_or_withdrawn_are_told_and_go(void **s)
+static void copies_of_missing_or_withdrawn_sources_are_reported_and_removed(void **s)
 {
 	struct app_fixture f;
 	struct mender m;
@@ -501,14 +501,14 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(everything_that_follows_from_the_items_is_mended),
 		cmocka_unit_test(mending_that_was_broken_off_goes_on),
-		cmocka_unit_test(what_needs_a_person_is_left_to_one),
+		cmocka_unit_test(findings_that_need_a_decision_are_left),
 		cmocka_unit_test(a_counter_that_moves_meanwhile_is_not_written_over),
-		cmocka_unit_test(what_has_changed_meanwhile_is_not_mended_as_it_was),
+		cmocka_unit_test(items_that_changed_meanwhile_are_not_overwritten),
 		cmocka_unit_test(a_write_that_was_decided_from_what_has_changed_is_not_made),
-		cmocka_unit_test(copies_of_what_is_gone_or_withdrawn_are_told_and_go),
-		cmocka_unit_test(what_has_its_reason_again_is_not_removed),
+		cmocka_unit_test(copies_of_missing_or_withdrawn_sources_are_reported_and_removed),
+		cmocka_unit_test(rows_whose_parent_is_back_are_kept),
 		cmocka_unit_test(a_copy_of_what_was_withdrawn_goes),
-		cmocka_unit_test(memory_that_runs_out_is_told),
+		cmocka_unit_test(running_out_of_memory_is_reported),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

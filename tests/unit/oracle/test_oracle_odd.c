@@ -115,7 +115,7 @@ static void rows_of_merged_and_filtered_patterns_have_their_parent(void **s)
 
 /* ---- deletions that leave the item, rows that rows lead to, items that live while others do ---- */
 
-static void rows_of_who_was_deleted_and_stays_should_be_gone(void **s)
+static void rows_of_a_softly_deleted_parent_should_be_gone(void **s)
 {
 	struct app_fixture f;
 
@@ -191,7 +191,7 @@ static void an_item_lives_while_what_it_hangs_on_is_so(void **s)
 	app_fixture_close(&f);
 }
 
-static void what_nothing_removes_is_a_note(void **s)
+static void rows_that_nothing_removes_are_a_note(void **s)
 {
 	struct told t = { .notes = true };
 	struct app_fixture f;
@@ -218,11 +218,11 @@ int main(void)
 		cmocka_unit_test(the_time_of_writing_is_not_held_against_an_item),
 		cmocka_unit_test(what_the_design_sets_is_right),
 		cmocka_unit_test(rows_of_merged_and_filtered_patterns_have_their_parent),
-		cmocka_unit_test(rows_of_who_was_deleted_and_stays_should_be_gone),
+		cmocka_unit_test(rows_of_a_softly_deleted_parent_should_be_gone),
 		cmocka_unit_test(rows_that_rows_lead_to_have_the_parent_they_name),
 		cmocka_unit_test(the_runtime_leaves_no_rows_that_rows_lead_to),
 		cmocka_unit_test(an_item_lives_while_what_it_hangs_on_is_so),
-		cmocka_unit_test(what_nothing_removes_is_a_note),
+		cmocka_unit_test(rows_that_nothing_removes_are_a_note),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

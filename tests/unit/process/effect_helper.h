@@ -22,13 +22,17 @@ static inline struct run *world_run(struct world *w)
 	return app_fixture_run(&w->f, NULL);
 }
 
+static inline void world_provision(struct world *w)
+{
+	struct run *r = world_run(w);
+
+	must(r, checkpoint_provision(r), "the table of positions");
+}
+
 static inline void world_open(struct world *w, const char *yaml)
 {
-	struct run *r;
-
 	app_fixture_open(&w->f, yaml);
-	r = world_run(w);
-	must(r, checkpoint_provision(r), "the table of positions");
+	world_provision(w);
 }
 
 static inline void world_close(struct world *w)
@@ -50,7 +54,7 @@ static inline bool is_after(struct slice sequence, struct slice other)
 	return !other.n || sequence.n > other.n || (sequence.n == other.n && slice_cmp(sequence, other) > 0);
 }
 
-/* The changes of a shard behind a sequence number (empty: all). */
+/* The changes of a shard after a sequence number (empty: all). */
 static inline size_t world_changes(struct world *w, struct slice arn, struct slice shard, struct slice after,
 				   struct change **out)
 {

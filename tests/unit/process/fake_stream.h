@@ -1,5 +1,5 @@
-/* A stream that is made up: shards, records and what goes wrong with them, answered as a database would answer.
- * SPDX-License-Identifier: Apache-2.0 */
+/* A fake stream: shards, records and their failures, with the replies of a database. SPDX-License-Identifier:
+ * Apache-2.0 */
 #ifndef THORPE_TESTS_FAKE_STREAM_H
 #define THORPE_TESTS_FAKE_STREAM_H
 

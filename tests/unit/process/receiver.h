@@ -1,4 +1,4 @@
-/* A receiver: an HTTP server in a thread of the test that keeps what it gets and answers what it is told to.
+/* A receiver: an HTTP server in a thread of the test that records requests and sends prepared replies.
  *
  *     receiver_start();                         receiver.port
  *     receiver_answer("500 Sorry", "", "");     from now on; a reply for each request: receiver_then()

@@ -131,7 +131,7 @@ static void reading_goes_on_where_it_was(void **state)
 	assert_int_equal(next.count, 1);
 }
 
-static void what_is_forgotten_is_told(void **state)
+static void trimmed_changes_are_reported(void **state)
 {
 	struct shard_position after = { .where = AFTER_SEQUENCE };
 	struct change_page page;
@@ -197,7 +197,7 @@ static void an_expired_item_goes_by_ttl(void **state)
 	assert_true(page.list[page.count - 1].by_ttl);
 }
 
-static void a_table_without_a_stream_is_told(void **state)
+static void a_table_without_a_stream_is_reported(void **state)
 {
 	struct backend_reply reply;
 	struct shard_list shards;
@@ -232,10 +232,10 @@ int main(void)
 		cmocka_unit_test(sequence_numbers_are_compared_as_numbers),
 		cmocka_unit_test_setup_teardown(changes_have_their_images_and_their_entity, setup, teardown),
 		cmocka_unit_test_setup_teardown(reading_goes_on_where_it_was, setup, teardown),
-		cmocka_unit_test_setup_teardown(what_is_forgotten_is_told, setup, teardown),
+		cmocka_unit_test_setup_teardown(trimmed_changes_are_reported, setup, teardown),
 		cmocka_unit_test_setup_teardown(an_iterator_outlives_a_jump_of_the_clock, setup, teardown),
 		cmocka_unit_test_setup_teardown(an_expired_item_goes_by_ttl, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_table_without_a_stream_is_told, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_table_without_a_stream_is_reported, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -133,7 +133,7 @@ static void an_effect_and_its_position_are_one(void **state)
 	r->rider_count = 1;
 	assert_int_equal(dyn_write(r, &put, 1, SLICE(""), &refusal), DYN_DONE);
 	is_at("1", "");
-	/* Another one who believes that nothing has been done yet. */
+	/* Another processor that believes nothing has been done yet. */
 	put.item = note(r->arena, "b", "x");
 	r->riders = checkpoint_move(r, &was, &now);
 	r->rider_count = 1;
@@ -234,46 +234,57 @@ static void what_is_too_large_is_parked_without_its_images(void **state)
 
 #define DAY (24 * 3600 * INT64_C(1000))
 
-/* A position, the keeper's mark and the ends of a shard, as they were written so long ago. */
-static void leave_behind(const char *shard, int64_t age_ms)
+/* A position at the end of a shard, or not, and the keeper's mark, as they were written so long ago. */
+static void leave_behind_at(const char *shard, int64_t age_ms, bool ended)
 {
 	struct run *r = app_fixture_run(&f, "!");
-	struct position now = { .processor = SLICE("tell all"), .shard = slice_str(shard), .sequence = SLICE("10") };
+	struct position now = {
+		.processor = SLICE("tell all"), .shard = slice_str(shard), .sequence = SLICE("10"), .ended = ended
+	};
 
 	r->now_ms -= age_ms;
 	assert_true(checkpoint_force(r, &now));
 	now.shard = arena_printf(r->arena, "seen#%s", shard);
 	assert_true(checkpoint_force(r, &now));
-	assert_true(checkpoint_end(r, SLICE(""), slice_str(shard)) &&
-		    checkpoint_end(r, SLICE("tell all"), slice_str(shard)));
 }
 
-/* All of it is there, or nothing. */
+static void leave_behind(const char *shard, int64_t age_ms)
+{
+	leave_behind_at(shard, age_ms, true);
+}
+
+/* Both are there, or neither. */
 static bool is_left(const char *shard)
 {
 	struct run *r = app_fixture_run(&f, "!");
 	struct position at, seen;
-	bool ended, ended_there;
 
 	assert_true(checkpoint_load(r, SLICE("tell all"), slice_str(shard), &at));
 	assert_true(checkpoint_load(r, SLICE("tell all"), arena_printf(r->arena, "seen#%s", shard), &seen));
-	assert_true(checkpoint_has_ended(r, SLICE(""), slice_str(shard), &ended));
-	assert_true(checkpoint_has_ended(r, SLICE("tell all"), slice_str(shard), &ended_there));
-	assert_true(at.stored == seen.stored && at.stored == ended && at.stored == ended_there);
+	assert_true(at.stored == seen.stored);
 	return at.stored;
+}
+
+static struct checkpoint_swept sweep(struct shard *shards, size_t n)
+{
+	struct shard_list list = { .list = shards, .count = n };
+	struct checkpoint_swept out, none;
+
+	assert_true(checkpoint_sweep(app_fixture_run(&f, "!"), &list, SLICE("another"), &none));
+	assert_true(!none.removed && !none.lost);
+	assert_true(checkpoint_sweep(app_fixture_run(&f, "!"), &list, SLICE("tell all"), &out));
+	return out;
 }
 
 static size_t swept(struct shard *shards, size_t n)
 {
-	struct shard_list list = { .list = shards, .count = n };
-	struct slice names[] = { SLICE("tell all"), SLICE("another") };
-	size_t removed;
+	struct checkpoint_swept out = sweep(shards, n);
 
-	assert_true(checkpoint_sweep(app_fixture_run(&f, "!"), &list, names, 2, &removed));
-	return removed;
+	assert_int_equal(out.lost, 0);
+	return out.removed;
 }
 
-static void what_is_kept_of_a_shard_goes_when_the_stream_has_long_forgotten_it(void **state)
+static void the_state_of_a_shard_is_removed_long_after_the_shard(void **state)
 {
 	struct shard shards[] = { { .id = SLICE("child"), .parent = SLICE("parent") },
 				  { .id = SLICE("listed"), .closed = true } };
@@ -287,7 +298,7 @@ static void what_is_kept_of_a_shard_goes_when_the_stream_has_long_forgotten_it(v
 	leave_behind("child", 3 * DAY);
 	assert_int_equal(swept(shards, 0), 0);
 	assert_true(is_left("gone"));
-	assert_int_equal(swept(shards, 2), 8);
+	assert_int_equal(swept(shards, 2), 4);
 	assert_false(is_left("gone"));
 	assert_false(is_left("a gone one"));
 	assert_true(is_left("gone since yesterday"));
@@ -295,8 +306,36 @@ static void what_is_kept_of_a_shard_goes_when_the_stream_has_long_forgotten_it(v
 	assert_true(is_left("listed"));
 	assert_true(is_left("child"));
 	assert_int_equal(swept(shards, 2), 0);
-	assert_int_equal(swept(shards + 1, 1), 8); /* the child is forgotten, too */
+	assert_int_equal(swept(shards + 1, 1), 4); /* the child is forgotten, too */
 	assert_false(is_left("parent"));
+}
+
+/* A shard that went before its processor was done with it: told once, and only then is its position removed. */
+static void a_processor_that_was_not_done_with_a_shard_that_is_gone_has_missed_something(void **state)
+{
+	struct shard shards[] = { { .id = SLICE("child"), .parent = SLICE("parent") } };
+	struct run *r = app_fixture_run(&f, "!");
+	struct position replay = { .processor = SLICE("tell all"), .shard = SLICE("parent") };
+	struct checkpoint_swept out;
+	bool ended;
+
+	(void)state;
+	leave_behind_at("gone", 3 * DAY, false);
+	leave_behind_at("gone a moment ago", DAY / 2, false);
+	leave_behind_at("parent", 3 * DAY, false);
+	leave_behind_at("child", 3 * DAY, false);
+	out = sweep(shards, 1);
+	assert_int_equal(out.lost, 1);
+	assert_int_equal(out.removed, 1); /* the mark */
+	assert_true(checkpoint_has_ended(r, SLICE("tell all"), SLICE("gone"), &ended) && ended);
+	assert_true(checkpoint_has_ended(r, SLICE("tell all"), SLICE("parent"), &ended) && !ended);
+	assert_int_equal(swept(shards, 1), 0);
+	/* A replay that has never come to it. */
+	r->now_ms -= 2 * DAY;
+	replay.progress = checkpoint_since(r->arena, 1);
+	assert_true(checkpoint_force(r, &replay));
+	shards[0].parent = SLICE("");
+	assert_int_equal(sweep(shards, 1).lost, 1);
 }
 
 static void a_change_that_is_being_done_again_is_no_shard(void **state)
@@ -342,8 +381,9 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_parked_change_is_kept_whole, setup, teardown),
 		cmocka_unit_test_setup_teardown(parked_changes_come_in_pages, setup, teardown),
 		cmocka_unit_test_setup_teardown(what_is_too_large_is_parked_without_its_images, setup, teardown),
-		cmocka_unit_test_setup_teardown(what_is_kept_of_a_shard_goes_when_the_stream_has_long_forgotten_it,
-						setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			a_processor_that_was_not_done_with_a_shard_that_is_gone_has_missed_something, setup, teardown),
+		cmocka_unit_test_setup_teardown(the_state_of_a_shard_is_removed_long_after_the_shard, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_change_that_is_being_done_again_is_no_shard, setup, teardown),
 		cmocka_unit_test_setup_teardown(switches_stay, setup, teardown),
 	};

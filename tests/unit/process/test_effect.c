@@ -228,7 +228,7 @@ static void a_crash_between_steps_neither_repeats_nor_loses_a_row(void **state)
 	post(&w, "p1", "{\"author\":\"ann\",\"text\":\"hello world\"}");
 	assert_int_equal(apply(&w, "deliver", 1, NULL), EFFECT_FAILED);
 	assert_int_equal(count_keys(&w, "FEED#"), 99);
-	/* Someone clears his feed meanwhile: it is not filled again. */
+	/* A reader clears the feed meanwhile: it is not filled again. */
 	deleted(&w.f, "!", "Entry", "f000/2026-01-15T10:30:00Z/p1");
 	assert_int_equal(apply(&w, "deliver", 1, NULL), EFFECT_FAILED);
 	assert_int_equal(count_keys(&w, "FEED#"), 197);
@@ -239,7 +239,7 @@ static void a_crash_between_steps_neither_repeats_nor_loses_a_row(void **state)
 	world_close(&w);
 }
 
-static void rows_that_have_gone_meanwhile_keep_nobody_from_his_turn(void **state)
+static void rows_deleted_meanwhile_delay_no_others(void **state)
 {
 	struct world w;
 
@@ -254,7 +254,7 @@ static void rows_that_have_gone_meanwhile_keep_nobody_from_his_turn(void **state
 	world_close(&w);
 }
 
-static void when_is_asked_again_where_it_goes_on(void **state)
+static void when_is_evaluated_again_after_a_resume(void **state)
 {
 	struct world w;
 	size_t some;
@@ -383,7 +383,7 @@ static void an_interrupted_effect_continues_later(void **state)
 
 /* ---- put ---- */
 
-static void what_is_there_gets_what_with_names_and_keeps_the_rest(void **state)
+static void an_existing_item_gets_the_attributes_of_with_and_keeps_the_rest(void **state)
 {
 	struct world w;
 	struct value entry;
@@ -401,7 +401,7 @@ static void what_is_there_gets_what_with_names_and_keeps_the_rest(void **state)
 	world_close(&w);
 }
 
-static void what_has_expired_is_as_if_it_were_not_there(void **state)
+static void expired_items_count_as_missing(void **state)
 {
 	struct world w;
 	struct run *r;
@@ -425,7 +425,7 @@ static void what_has_expired_is_as_if_it_were_not_there(void **state)
 	world_close(&w);
 }
 
-static void what_counts_is_put_with_its_count_and_only_for_those_who_are_there(void **state)
+static void a_counting_item_is_put_with_its_count_and_only_on_existing_targets(void **state)
 {
 	struct world w;
 
@@ -554,7 +554,7 @@ static void all_rows_of_a_pattern_go_in_steps(void **state)
 	world_close(&w);
 }
 
-static void what_counts_is_removed_with_its_count(void **state)
+static void a_counting_item_is_removed_with_its_count(void **state)
 {
 	struct world w;
 
@@ -572,7 +572,7 @@ static void what_counts_is_removed_with_its_count(void **state)
 	world_close(&w);
 }
 
-static void an_update_changes_what_is_there_and_minds_nothing_that_is_not(void **state)
+static void an_update_changes_existing_items_and_ignores_missing_ones(void **state)
 {
 	struct world w;
 
@@ -590,7 +590,7 @@ static void an_update_changes_what_is_there_and_minds_nothing_that_is_not(void *
 
 /* ---- count ---- */
 
-static void counting_makes_what_it_counts_on(void **state)
+static void counting_creates_a_missing_target(void **state)
 {
 	struct world w;
 	struct value m;
@@ -636,7 +636,7 @@ static void counts_of_many_rows_are_exact_through_crashes(void **state)
 	post(&w, "p1", "{\"author\":\"ann\"}");
 	assert_int_equal(world_process(&w, "reach"), 1);
 	assert_int_equal(number(stored(&w.f, "METRIC#all", "reach"), "total"), 250);
-	/* Each user by himself; one is gone, and counting makes one of him, since nothing else is needed. */
+	/* Each user separately; one is missing, and counting creates it, since the entity requires nothing else. */
 	for (int i = 0; end != EFFECT_DONE && i < 20; i++)
 		end = apply(&w, "unread", 2, NULL);
 	assert_int_equal(end, EFFECT_DONE);
@@ -651,7 +651,7 @@ static void counts_of_many_rows_are_exact_through_crashes(void **state)
 
 /* ---- waking ---- */
 
-static void only_what_when_says_wakes(void **state)
+static void only_changes_that_when_allows_wake_it(void **state)
 {
 	struct world w;
 	struct change *list;
@@ -757,7 +757,7 @@ static struct backend really; /* the backend as it is */
 static struct world *late;    /* NULL: it has happened */
 static const char *late_door;
 
-/* Someone is at the door right before a badge is written. */
+/* A concurrent write comes right before a badge is written. */
 static void come_late(const struct request_write *q)
 {
 	struct world *w = late;
@@ -850,9 +850,11 @@ static void fits(struct world *w, const char *more, const char *why)
 		     told;
 	struct error e = { 0 };
 	struct value item;
+	struct row row;
 
 	assert_true(item_from_json(r->arena, json_parse(r->arena, text), &item, &e));
-	assert_int_equal(entity_fits(r, entity_named(r, "Guest"), item, &told), !why[0]);
+	row = row_lay(r->arena, entity_named(r, "Guest"), item);
+	assert_int_equal(entity_fits(r, &row, &told), !why[0]);
 	assert_true(slice_is(told, why));
 	assert_int_equal(r->problem.type, PROBLEM_NONE);
 }
@@ -877,24 +879,24 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_post_comes_into_every_feed_once),
 		cmocka_unit_test(a_crash_between_steps_neither_repeats_nor_loses_a_row),
-		cmocka_unit_test(rows_that_have_gone_meanwhile_keep_nobody_from_his_turn),
-		cmocka_unit_test(when_is_asked_again_where_it_goes_on),
+		cmocka_unit_test(rows_deleted_meanwhile_delay_no_others),
+		cmocka_unit_test(when_is_evaluated_again_after_a_resume),
 		cmocka_unit_test(a_null_takes_away),
 		cmocka_unit_test(of_two_servers_one_gives_way),
 		cmocka_unit_test(an_interrupted_effect_continues_later),
-		cmocka_unit_test(what_has_expired_is_as_if_it_were_not_there),
-		cmocka_unit_test(what_is_there_gets_what_with_names_and_keeps_the_rest),
-		cmocka_unit_test(what_counts_is_put_with_its_count_and_only_for_those_who_are_there),
+		cmocka_unit_test(expired_items_count_as_missing),
+		cmocka_unit_test(an_existing_item_gets_the_attributes_of_with_and_keeps_the_rest),
+		cmocka_unit_test(a_counting_item_is_put_with_its_count_and_only_on_existing_targets),
 		cmocka_unit_test(rows_written_one_by_one_are_counted_once_through_crashes),
 		cmocka_unit_test(ids_follow_from_the_change),
 		cmocka_unit_test(a_withdrawn_post_leaves_every_feed),
 		cmocka_unit_test(all_rows_of_a_pattern_go_in_steps),
-		cmocka_unit_test(what_counts_is_removed_with_its_count),
-		cmocka_unit_test(an_update_changes_what_is_there_and_minds_nothing_that_is_not),
-		cmocka_unit_test(counting_makes_what_it_counts_on),
+		cmocka_unit_test(a_counting_item_is_removed_with_its_count),
+		cmocka_unit_test(an_update_changes_existing_items_and_ignores_missing_ones),
+		cmocka_unit_test(counting_creates_a_missing_target),
 		cmocka_unit_test(counts_go_by_terms_and_nothing_is_no_write),
 		cmocka_unit_test(counts_of_many_rows_are_exact_through_crashes),
-		cmocka_unit_test(only_what_when_says_wakes),
+		cmocka_unit_test(only_changes_that_when_allows_wake_it),
 		cmocka_unit_test(what_lives_while_something_is_so_is_put_and_removed_by_that),
 		cmocka_unit_test(what_it_lives_while_may_change_right_before_the_write),
 		cmocka_unit_test(an_item_fits_when_the_design_could_have_written_it),

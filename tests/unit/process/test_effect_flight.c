@@ -1,6 +1,5 @@
-/* Transactions of a fan-out that are under way at the same time: nobody is left out and nobody has his twice, whichever of them
- * fails, and whoever else is at it.
- * SPDX-License-Identifier: Apache-2.0 */
+/* Concurrent transactions of a fan-out: every row is written exactly once, whichever transaction fails, and whatever
+ * other servers do. SPDX-License-Identifier: Apache-2.0 */
 #include "effect_helper.h"
 
 #define READERS 520 /* five full transactions, and some */
@@ -163,7 +162,7 @@ static int rung(void)
 
 /* ---- tests ---- */
 
-static void several_are_under_way_and_everyone_has_his_once(void **state)
+static void several_are_under_way_and_each_row_is_written_once(void **state)
 {
 	struct eventful x = eventful(1000, true);
 
@@ -174,7 +173,7 @@ static void several_are_under_way_and_everyone_has_his_once(void **state)
 	assert_int_equal(apply(w.f.backend), EFFECT_NONE);
 }
 
-static void whoever_dies_in_the_middle_goes_on_with_the_rest(void **state)
+static void after_a_death_the_rest_is_done(void **state)
 {
 	int deaths = 0;
 
@@ -196,7 +195,7 @@ static void whoever_dies_in_the_middle_goes_on_with_the_rest(void **state)
 	fail_msg("it comes to no end");
 }
 
-static void where_one_is_refused_those_behind_it_are_done_again(void **state)
+static void after_a_refusal_later_ones_are_repeated(void **state)
 {
 	struct eventful x = eventful(1000, true);
 
@@ -208,7 +207,7 @@ static void where_one_is_refused_those_behind_it_are_done_again(void **state)
 	assert_int_equal(apply(w.f.backend), EFFECT_NONE);
 }
 
-static void of_two_who_are_at_it_one_gives_way(void **state)
+static void of_two_servers_one_gives_way(void **state)
 {
 	(void)state;
 	for (int i = 0; i < 6; i++) {
@@ -219,7 +218,7 @@ static void of_two_who_are_at_it_one_gives_way(void **state)
 			setup(NULL);
 		}
 		x = eventful(i, false);
-		/* With some of the first one's under way, either may be the one who has to look again. */
+		/* With some of the first one's transactions under way, either may have to start again. */
 		if (apply(&x.backend) == EFFECT_DONE)
 			assert_int_equal(x.rival, EFFECT_LOST);
 		else
@@ -235,10 +234,10 @@ static void of_two_who_are_at_it_one_gives_way(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(several_are_under_way_and_everyone_has_his_once),
-		TEST(whoever_dies_in_the_middle_goes_on_with_the_rest),
-		TEST(where_one_is_refused_those_behind_it_are_done_again),
-		TEST(of_two_who_are_at_it_one_gives_way),
+		TEST(several_are_under_way_and_each_row_is_written_once),
+		TEST(after_a_death_the_rest_is_done),
+		TEST(after_a_refusal_later_ones_are_repeated),
+		TEST(of_two_servers_one_gives_way),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -344,7 +344,7 @@ static void interrupt(const char *before, unsigned ran, size_t who, const char *
 		fail_msg("%zu, interrupted by %s: the row is %sthere", who, events, has_row() ? "" : "not ");
 }
 
-static void what_changes_before_the_write_is_seen_by_it(void **state)
+static void a_change_right_before_the_write_is_seen(void **state)
 {
 	(void)state;
 	/* deliver: the reader leaves, or the post goes, and those who empty feeds are through before the row is put */
@@ -387,7 +387,7 @@ static void read_slowly(struct backend *b, struct arena *a, const struct request
 		reply->items[i] = is_post(q->batch.keys[i]) ? before.items[i] : reply->items[i];
 }
 
-static void what_is_left_alone_was_right_at_one_moment(void **state)
+static void kept_rows_were_right_at_one_moment(void **state)
 {
 	(void)state;
 	begin();
@@ -414,8 +414,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_post_is_hidden_and_shown_while_its_reader_comes_and_goes, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(a_reader_is_blocked_let_back_and_mutes, setup, teardown),
-		cmocka_unit_test_setup_teardown(what_changes_before_the_write_is_seen_by_it, setup, teardown),
-		cmocka_unit_test_setup_teardown(what_is_left_alone_was_right_at_one_moment, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_change_right_before_the_write_is_seen, setup, teardown),
+		cmocka_unit_test_setup_teardown(kept_rows_were_right_at_one_moment, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,6 @@
-/* The keeper: what follows from changes, when nobody else has seen to it.
+/* The keeper: effects of changes that no other code has applied.
  *
- * Items are put straight into the table here, as someone would who died right after.
+ * Items are put directly into the table, as by a server that died right after.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "effect_helper.h"
 
@@ -56,7 +56,7 @@ static const char design[] =
 	"    on: Post deleted\n"
 	"    delete: User(author)\n";
 
-/* ---- behind the runtime's back ---- */
+/* ---- direct writes, bypassing the runtime ---- */
 
 static struct value key_of(struct run *r, const char *pk, const char *sk)
 {
@@ -313,7 +313,7 @@ static const char library[] = "entities:\n"
 			      "  author by slug: {query: GSI1, where: {GSI1PK: 'SLUG#<slug>'}}\n"
 			      "  books of author: {query: GSI2, where: {GSI2PK: 'BY#<slug>'}}\n";
 
-static void copies_follow_whoever_has_the_name_now(void **state)
+static void copies_follow_the_current_owner_of_the_name(void **state)
 {
 	struct slice before;
 	struct world w;
@@ -393,7 +393,7 @@ static void add_comments(struct world *w, const char *post, int n)
 	}
 }
 
-static void what_hangs_on_a_deleted_item_goes_to_the_last(void **state)
+static void every_dependent_of_a_deleted_item_is_removed(void **state)
 {
 	struct world w;
 
@@ -430,7 +430,7 @@ static void a_move_is_no_deletion(void **state)
 	world_close(&w);
 }
 
-static void what_has_come_back_keeps_what_hangs_on_it(void **state)
+static void a_recreated_item_keeps_its_dependents(void **state)
 {
 	struct world w;
 
@@ -444,7 +444,7 @@ static void what_has_come_back_keeps_what_hangs_on_it(void **state)
 	world_close(&w);
 }
 
-static void what_expires_takes_with_it_what_hangs_on_it(void **state)
+static void expiry_removes_dependents(void **state)
 {
 	struct world w;
 	struct run *r;
@@ -480,7 +480,7 @@ static void a_move_wakes_no_processor_of_deletions(void **state)
 	world_close(&w);
 }
 
-/* A comment needs no post: one that has come since is nobody's to take away. */
+/* A comment does not require a post: a newer one must stay. */
 static void a_replay_removes_nothing_that_has_come_since(void **state)
 {
 	struct change *list;
@@ -502,7 +502,7 @@ static void a_replay_removes_nothing_that_has_come_since(void **state)
 	world_close(&w);
 }
 
-/* ---- what time to live leaves behind ---- */
+/* ---- after time to live ---- */
 
 static const char club[] =
 	"entities:\n"
@@ -554,7 +554,7 @@ static struct change removal(struct world *w)
 	return *last;
 }
 
-static void what_has_expired_is_counted_off_once(void **state)
+static void expired_items_are_counted_off_once(void **state)
 {
 	struct world w;
 	struct change c;
@@ -572,7 +572,7 @@ static void what_has_expired_is_counted_off_once(void **state)
 	assert_false(is_stored(&w.f, "MAIL#a@b.c", "MAIL"));
 	assert_false(is_stored(&w.f, "BY#ann", "CLUB#go"));
 	assert_true(is_stored(&w.f, "BY#bob", "CLUB#go"));
-	/* Whoever does it again, because he has died right after, finds that the position has moved. */
+	/* A repetition after a crash finds that the position has moved. */
 	r = world_run(&w);
 	assert_false(keeper_take_traces(r, &c, &was, &wrote));
 	assert_true(r->rider_lost);
@@ -580,7 +580,7 @@ static void what_has_expired_is_counted_off_once(void **state)
 	world_close(&w);
 }
 
-static void whoever_has_come_after_it_keeps_what_he_has(void **state)
+static void a_later_item_keeps_its_companions(void **state)
 {
 	struct world w;
 	struct change c;
@@ -672,7 +672,7 @@ static void credentials_go_unless_an_account_of_that_name_has_come(void **state)
 
 /* ---- soft deletions ---- */
 
-static void what_hangs_on_a_soft_deletion_goes_when_it_is_one(void **state)
+static void dependents_are_removed_after_a_soft_deletion(void **state)
 {
 	struct world w;
 
@@ -741,18 +741,18 @@ int main(void)
 		cmocka_unit_test(a_copy_that_was_born_stale_is_mended),
 		cmocka_unit_test(a_copy_is_filled_when_its_source_comes_later),
 		cmocka_unit_test(a_copy_that_cannot_follow_is_counted_and_holds_up_no_other),
-		cmocka_unit_test(copies_follow_whoever_has_the_name_now),
+		cmocka_unit_test(copies_follow_the_current_owner_of_the_name),
 		cmocka_unit_test(a_copy_shows_nothing_of_a_source_that_is_gone),
-		cmocka_unit_test(what_hangs_on_a_deleted_item_goes_to_the_last),
+		cmocka_unit_test(every_dependent_of_a_deleted_item_is_removed),
 		cmocka_unit_test(a_move_is_no_deletion),
-		cmocka_unit_test(what_has_come_back_keeps_what_hangs_on_it),
-		cmocka_unit_test(what_expires_takes_with_it_what_hangs_on_it),
+		cmocka_unit_test(a_recreated_item_keeps_its_dependents),
+		cmocka_unit_test(expiry_removes_dependents),
 		cmocka_unit_test(a_move_wakes_no_processor_of_deletions),
 		cmocka_unit_test(a_replay_removes_nothing_that_has_come_since),
-		cmocka_unit_test(what_has_expired_is_counted_off_once),
-		cmocka_unit_test(whoever_has_come_after_it_keeps_what_he_has),
+		cmocka_unit_test(expired_items_are_counted_off_once),
+		cmocka_unit_test(a_later_item_keeps_its_companions),
 		cmocka_unit_test(credentials_go_unless_an_account_of_that_name_has_come),
-		cmocka_unit_test(what_hangs_on_a_soft_deletion_goes_when_it_is_one),
+		cmocka_unit_test(dependents_are_removed_after_a_soft_deletion),
 		cmocka_unit_test(a_design_without_any_of_it_needs_no_keeper),
 	};
 

@@ -102,7 +102,7 @@ static void a_second_and_a_third_get_their_part(void **state)
 	are_shared(7, 2); /* and it stays so */
 }
 
-static void what_a_dead_server_had_is_taken_within_ten_seconds(void **state)
+static void a_dead_servers_shards_are_taken_over_within_ten_seconds(void **state)
 {
 	int64_t died;
 
@@ -116,7 +116,7 @@ static void what_a_dead_server_had_is_taken_within_ten_seconds(void **state)
 	are_shared(3, 3);
 }
 
-static void a_server_that_is_late_keeps_what_it_has(void **state)
+static void a_late_server_keeps_its_shards(void **state)
 {
 	(void)state;
 	rounds(6, 3);
@@ -128,7 +128,7 @@ static void a_server_that_is_late_keeps_what_it_has(void **state)
 	are_shared(3, 3);
 }
 
-static void a_server_that_cannot_beat_owns_nothing_though_nobody_has_told_it(void **state)
+static void a_server_without_heartbeat_owns_nothing(void **state)
 {
 	(void)state;
 	rounds(1, 1);
@@ -269,7 +269,7 @@ static void round_without_replies(size_t which)
 	now_us += LEASE_ROUND_MS * 1000;
 }
 
-static void what_a_server_took_without_being_told_is_read(void **state)
+static void a_shard_taken_with_a_lost_reply_is_read(void **state)
 {
 	(void)state;
 	round_without_replies(0);
@@ -277,7 +277,7 @@ static void what_a_server_took_without_being_told_is_read(void **state)
 	assert_int_equal(owned(0), SHARDS);
 }
 
-static void what_a_server_took_without_being_told_is_no_others(void **state)
+static void a_shard_taken_with_a_lost_reply_has_no_other_owner(void **state)
 {
 	(void)state;
 	rounds(2, 2);
@@ -289,7 +289,7 @@ static void what_a_server_took_without_being_told_is_no_others(void **state)
 	are_shared(3, 3);
 }
 
-static void who_leaves_without_being_told_leaves(void **state)
+static void leaving_with_a_lost_reply_still_leaves(void **state)
 {
 	struct backend loser = { .call = losing_call };
 	struct run *r;
@@ -310,7 +310,7 @@ static const char *told_of(struct lease_view *v, size_t index)
 	return index < v->server_count ? v->servers[index].told : NULL;
 }
 
-static void all_servers_see_who_reads_what_and_hear_what_is_told(void **state)
+static void all_servers_see_the_owners_and_get_the_orders(void **state)
 {
 	struct lease_view *v;
 
@@ -345,20 +345,6 @@ static void all_servers_see_who_reads_what_and_hear_what_is_told(void **state)
 	lease_view_unref(v);
 }
 
-static void an_end_of_a_shard_is_told(void **state)
-{
-	bool ended = true;
-
-	(void)state;
-	assert_true(checkpoint_has_ended(app_fixture_run(&f, "!"), SLICE(""), SLICE("shard-1"), &ended));
-	assert_false(ended);
-	assert_true(checkpoint_end(app_fixture_run(&f, "!"), SLICE(""), SLICE("shard-1")));
-	assert_true(checkpoint_has_ended(app_fixture_run(&f, "!"), SLICE(""), SLICE("shard-1"), &ended) && ended);
-	assert_true(checkpoint_has_ended(app_fixture_run(&f, "!"), SLICE("hook"), SLICE("shard-1"), &ended) && !ended);
-	assert_true(checkpoint_end(app_fixture_run(&f, "!"), SLICE("hook"), SLICE("shard-1")));
-	assert_true(checkpoint_has_ended(app_fixture_run(&f, "!"), SLICE("hook"), SLICE("shard-1"), &ended) && ended);
-}
-
 #define lease_test(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -366,9 +352,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		lease_test(one_server_has_all),
 		lease_test(a_second_and_a_third_get_their_part),
-		lease_test(what_a_dead_server_had_is_taken_within_ten_seconds),
-		lease_test(a_server_that_is_late_keeps_what_it_has),
-		lease_test(a_server_that_cannot_beat_owns_nothing_though_nobody_has_told_it),
+		lease_test(a_dead_servers_shards_are_taken_over_within_ten_seconds),
+		lease_test(a_late_server_keeps_its_shards),
+		lease_test(a_server_without_heartbeat_owns_nothing),
 		lease_test(a_server_that_was_away_gets_back_nothing_that_another_has_taken),
 		lease_test(a_server_that_leaves_makes_room_at_once),
 		lease_test(shards_come_and_go),
@@ -376,11 +362,10 @@ int main(void)
 		lease_test(more_servers_than_shards_share_them),
 		lease_test(nothing_is_taken_while_the_table_does_not_answer),
 		lease_test(of_two_that_take_a_shard_at_once_one_gets_it),
-		lease_test(what_a_server_took_without_being_told_is_read),
-		lease_test(what_a_server_took_without_being_told_is_no_others),
-		lease_test(who_leaves_without_being_told_leaves),
-		lease_test(all_servers_see_who_reads_what_and_hear_what_is_told),
-		lease_test(an_end_of_a_shard_is_told),
+		lease_test(a_shard_taken_with_a_lost_reply_is_read),
+		lease_test(a_shard_taken_with_a_lost_reply_has_no_other_owner),
+		lease_test(leaving_with_a_lost_reply_still_leaves),
+		lease_test(all_servers_see_the_owners_and_get_the_orders),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

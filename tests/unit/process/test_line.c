@@ -90,7 +90,7 @@ static void open_readers(void)
 	assert_true(list.count <= SHARDS_MOST);
 	reader_count = list.count;
 	for (size_t i = 0; i < reader_count; i++) {
-		readers[i] = reader_new(process, list.stream_arn, list.list[i].id);
+		readers[i] = reader_new(process, list.stream_arn, &list.list[i]);
 		assert_non_null(readers[i]);
 		poisoned[i] = (struct poisoned){ .backend = { .call = call }, .real = readers[i]->backend };
 		readers[i]->backend = &poisoned[i].backend;
@@ -279,7 +279,7 @@ static void a_new_start_begins_with_the_one_that_failed(void **state)
 	assert_int_equal(atomic_load(&station("keeper")->ledger.done), 2 + 5);
 }
 
-static void what_an_effect_did_not_do_is_counted(void **state)
+static void skipped_effects_are_counted(void **state)
 {
 	struct ledger_texts t;
 
@@ -334,7 +334,7 @@ int main(void)
 		TEST(those_that_cannot_be_done_are_parked_and_all_others_are_done),
 		TEST(nothing_but_what_cannot_be_done),
 		TEST(a_new_start_begins_with_the_one_that_failed),
-		TEST(what_an_effect_did_not_do_is_counted),
+		TEST(skipped_effects_are_counted),
 		TEST(only_work_that_can_be_done_slows_writers),
 	};
 

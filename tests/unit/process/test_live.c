@@ -1,4 +1,4 @@
-/* Lists that are watched: what is told to whom, in which order, and that nothing is missed or told twice.
+/* Watched lists: which events each watcher gets, in which order, and that none is missed or repeated.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <stdlib.h>
 #include "live_helper.h"
@@ -71,7 +71,7 @@ static const char design[] =
 	"  batch: {path: /batch, batch: Post(id)}\n"
 	"  each: {path: /each/<author>, merge: {run: notes, for each: posts, with: {author: <id>}, by: id}}\n";
 
-static void what_comes_changes_and_goes_is_told(void **state)
+static void added_changed_and_removed_items_are_reported(void **state)
 {
 	struct world w;
 	struct ear x, other;
@@ -94,7 +94,7 @@ static void what_comes_changes_and_goes_is_told(void **state)
 	close_world(&w);
 }
 
-static void nobody_is_told_what_he_may_not_read(void **state)
+static void a_watcher_gets_only_items_it_may_read(void **state)
 {
 	struct ear nobody, ann, operator_;
 	struct world w;
@@ -262,7 +262,7 @@ static void take_away_tagged(struct world *w, const char *id, const char *tag)
 	assert_int_equal(dyn_write(r, d, 2, SLICE(""), refusals), DYN_DONE);
 }
 
-static void rows_that_lead_on_tell_of_what_they_lead_to(void **state)
+static void events_of_a_list_with_then_have_the_fetched_item(void **state)
 {
 	struct ear nobody, ann;
 	struct world w;
@@ -295,7 +295,7 @@ static void rows_that_lead_on_tell_of_what_they_lead_to(void **state)
 	close_world(&w);
 }
 
-static void who_may_not_read_a_list_may_not_watch_it(void **state)
+static void a_list_that_may_not_be_read_may_not_be_watched(void **state)
 {
 	struct world w;
 	struct ear x;
@@ -338,10 +338,11 @@ static void listen_logged_in(struct world *w, const char *pattern, struct ear *x
 {
 	struct run *r = app_fixture_run(&w->f, NULL);
 	const struct entity *e = design_entity(r->design, SLICE("Account"));
-	struct value name = value_make_s(r->arena, SLICE("ann")), account;
+	struct value name = value_make_s(r->arena, SLICE("ann"));
+	struct row account;
 
 	assert_true(entity_fetch(r, e, &name, 1, true, &account));
-	assert_true(caller_session_begin(r, e, account, value_get(account, SLICE("hash"))));
+	assert_true(caller_session_begin(r, &account, row_find(&account, SLICE("hash"))));
 	assert_true(caller_stands(r));
 	if (!try_listen(w->live, r, &w->target, pattern, "author=ann", NULL, x))
 		fail_msg("%s: %.*s", pattern, SLICE_ARG(r->problem.detail));
@@ -399,7 +400,7 @@ static const char *last_id(struct world *w, const struct ear *x)
 	return arena_cstr(&w->f.arena, slice_make(found, strspn(found, "0123456789")));
 }
 
-/* What he missed comes before `ready`, or behind it when the reader has not looked yet. */
+/* Missed events come before `ready`, or after it if the reader has not read the stream yet. */
 static void assert_heard_but_ready(struct world *w, struct ear *x, const char *expected, const char **last)
 {
 	struct slice text;
@@ -414,7 +415,7 @@ static void assert_heard_but_ready(struct world *w, struct ear *x, const char *e
 	assert_string_equal(arena_cstr(&w->f.arena, text), expected);
 }
 
-static void what_was_missed_is_told_first(void **state)
+static void missed_events_come_first(void **state)
 {
 	const char *at, *later;
 	struct world w;
@@ -447,7 +448,7 @@ static void what_was_missed_is_told_first(void **state)
 	close_world(&w);
 }
 
-static void who_has_missed_too_much_reads_the_list_again(void **state)
+static void a_watcher_that_missed_too_much_gets_a_reset(void **state)
 {
 	char text[200];
 	const char *at;
@@ -472,7 +473,7 @@ static void who_has_missed_too_much_reads_the_list_again(void **state)
 	close_world(&w);
 }
 
-static void watchers_who_may_be_told_the_same_share_a_topic(void **state)
+static void watchers_that_see_the_same_share_a_topic(void **state)
 {
 	struct ear a, b, c, d;
 	struct world w;
@@ -497,7 +498,7 @@ static void watchers_who_may_be_told_the_same_share_a_topic(void **state)
 	close_world(&w);
 }
 
-static void what_comes_before_a_watcher_is_adopted_waits_for_him(void **state)
+static void events_before_a_watcher_is_adopted_wait_for_it(void **state)
 {
 	struct world w;
 	struct run *r;
@@ -541,7 +542,7 @@ struct listener {
 	atomic_uint sessions;
 };
 
-/* Notes are numbered: whoever comes again with the last id he has seen hears each number once, and in order. */
+/* Notes are numbered: a watcher that resumes with its last id gets each number once, in order. */
 static void count_up(struct listener *l, struct ear *x)
 {
 	const char *at = x->text.p, *end = x->text.p + x->text.n, *id;
@@ -608,7 +609,7 @@ static void *listen_again_and_again(void *arg)
 	return NULL;
 }
 
-static void nobody_misses_anything_who_comes_and_goes(void **state)
+static void reconnecting_watchers_miss_nothing(void **state)
 {
 	struct listener list[LISTENERS];
 	struct world w;
@@ -642,7 +643,7 @@ static void nobody_misses_anything_who_comes_and_goes(void **state)
 
 /* ---- without memory ---- */
 
-static void memory_that_runs_out_leaves_nobody_behind(void **state)
+static void running_out_of_memory_leaves_no_watcher_behind(void **state)
 {
 	struct world w;
 
@@ -683,21 +684,21 @@ static void memory_that_runs_out_leaves_nobody_behind(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_comes_changes_and_goes_is_told),
-		cmocka_unit_test(nobody_is_told_what_he_may_not_read),
+		cmocka_unit_test(added_changed_and_removed_items_are_reported),
+		cmocka_unit_test(a_watcher_gets_only_items_it_may_read),
 		cmocka_unit_test(hidden_and_private_attributes_are_not_told_nor_that_they_changed),
 		cmocka_unit_test(filters_windows_and_walks_decide_as_in_the_list),
 		cmocka_unit_test(a_window_follows_the_clock),
 		cmocka_unit_test(single_items_merges_and_lists_of_several_kinds),
-		cmocka_unit_test(rows_that_lead_on_tell_of_what_they_lead_to),
-		cmocka_unit_test(who_may_not_read_a_list_may_not_watch_it),
+		cmocka_unit_test(events_of_a_list_with_then_have_the_fetched_item),
+		cmocka_unit_test(a_list_that_may_not_be_read_may_not_be_watched),
 		cmocka_unit_test(a_session_that_ends_cuts_its_watchers_off_at_once),
-		cmocka_unit_test(what_was_missed_is_told_first),
-		cmocka_unit_test(who_has_missed_too_much_reads_the_list_again),
-		cmocka_unit_test(watchers_who_may_be_told_the_same_share_a_topic),
-		cmocka_unit_test(what_comes_before_a_watcher_is_adopted_waits_for_him),
-		cmocka_unit_test(nobody_misses_anything_who_comes_and_goes),
-		cmocka_unit_test(memory_that_runs_out_leaves_nobody_behind),
+		cmocka_unit_test(missed_events_come_first),
+		cmocka_unit_test(a_watcher_that_missed_too_much_gets_a_reset),
+		cmocka_unit_test(watchers_that_see_the_same_share_a_topic),
+		cmocka_unit_test(events_before_a_watcher_is_adopted_wait_for_it),
+		cmocka_unit_test(reconnecting_watchers_miss_nothing),
+		cmocka_unit_test(running_out_of_memory_leaves_no_watcher_behind),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

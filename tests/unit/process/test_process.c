@@ -200,7 +200,7 @@ static void settle(const char *verb)
 
 /* ---- tests ---- */
 
-static void what_was_written_before_and_after_the_start_takes_effect_once(void **state)
+static void changes_before_and_after_the_start_take_effect_once(void **state)
 {
 	(void)state;
 	put_notes(0, 10, "{}");
@@ -288,7 +288,7 @@ static void a_change_that_fails_is_parked_and_can_be_done_again(void **state)
 	client_is(&c, 404);
 }
 
-/* Its position says that it was done: whoever did it has died before it was taken off the list. */
+/* Its position says that it was done: the process died before removing it from the list. */
 static void a_parked_change_that_was_done_is_only_taken_off_the_list(void **state)
 {
 	struct run r = {
@@ -312,7 +312,7 @@ static void a_parked_change_that_was_done_is_only_taken_off_the_list(void **stat
 	assert_int_equal(total("divided"), 0);
 }
 
-static void a_replay_does_again_what_came_since(void **state)
+static void a_replay_repeats_later_changes(void **state)
 {
 	(void)state;
 	process = start();
@@ -437,7 +437,7 @@ static void a_replay_without_a_stream_is_refused_and_leaves_nothing_behind(void 
 	client_says(&c, "has no stream");
 	assert_int_equal(switch_of("count notes").replay_from_ms, 0);
 	stop();
-	/* One that was left behind all the same keeps nobody from starting, and is not done later. */
+	/* A leftover one does not prevent a start, and is not done later. */
 	assert_true(checkpoint_set_switch(app_fixture_run(&c.f, "!"), SLICE("count notes"), &w));
 	process = start();
 	assert_int_equal(switch_of("count notes").replay_from_ms, 0);
@@ -557,7 +557,7 @@ static void nothing_is_read_while_nothing_is_written(void **state)
 	assert_int_equal(records_read(), before);
 }
 
-static void writers_are_slowed_when_a_processor_is_behind(void **state)
+static void writers_are_slowed_when_a_processor_lags(void **state)
 {
 	int64_t delay = 0;
 	struct buf b;
@@ -587,7 +587,7 @@ static void writers_are_slowed_when_a_processor_is_behind(void **state)
 	assert_int_equal(delay, 0);
 }
 
-static void what_waits_for_its_next_try_slows_nobody(void **state)
+static void a_change_waiting_for_a_retry_does_not_slow_writers(void **state)
 {
 	(void)state;
 	put("/settings/x", "{\"divisor\":1e-125}");
@@ -606,7 +606,7 @@ static void what_waits_for_its_next_try_slows_nobody(void **state)
 	}
 }
 
-static void what_the_stream_has_forgotten_is_counted(void **state)
+static void trimmed_changes_are_counted(void **state)
 {
 	(void)state;
 	process = start();
@@ -704,21 +704,21 @@ static void operators_alone_have_processors(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(what_was_written_before_and_after_the_start_takes_effect_once),
+		TEST(changes_before_and_after_the_start_take_effect_once),
 		TEST(two_at_one_stream_do_everything_once),
 		TEST(a_paused_processor_stands_still_and_the_others_go_on),
 		TEST(a_change_that_fails_is_parked_and_can_be_done_again),
 		TEST(a_parked_change_that_was_done_is_only_taken_off_the_list),
-		TEST(a_replay_does_again_what_came_since),
+		TEST(a_replay_repeats_later_changes),
 		TEST(a_replay_of_the_keeper_counts_nothing_off_again),
 		TEST(processors_whose_positions_cannot_be_read_stand_still_and_say_so),
 		TEST(processors_that_stand_still_can_be_stopped),
 		TEST(a_replay_without_a_stream_is_refused_and_leaves_nothing_behind),
 		TEST(a_fan_out_reaches_everyone_once_though_it_is_interrupted),
 		TEST(nothing_is_read_while_nothing_is_written),
-		TEST(writers_are_slowed_when_a_processor_is_behind),
-		TEST(what_waits_for_its_next_try_slows_nobody),
-		TEST(what_the_stream_has_forgotten_is_counted),
+		TEST(writers_are_slowed_when_a_processor_lags),
+		TEST(a_change_waiting_for_a_retry_does_not_slow_writers),
+		TEST(trimmed_changes_are_counted),
 		cmocka_unit_test_setup_teardown(a_clock_that_jumps_loses_and_repeats_nothing, setup_jumping, teardown),
 		TEST(operators_alone_have_processors),
 	};

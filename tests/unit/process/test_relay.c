@@ -99,7 +99,7 @@ static const char *ask(const char *after, bool look)
 
 /* ---- rings ---- */
 
-static void a_page_is_read_once_for_all_who_ask(void **state)
+static void a_page_is_read_once_for_all_readers(void **state)
 {
 	(void)state;
 	write_to(1, 3);
@@ -115,13 +115,18 @@ static void a_page_is_read_once_for_all_who_ask(void **state)
 		assert_string_equal(ask("3", false), "");
 	assert_int_equal(fake.calls, 2); /* too soon */
 	write_to(4, 4);
+	for (int i = 0; i < 5; i++) { /* of which the requester does not know */
+		nap_us(20000);
+		assert_string_equal(ask("3", false), "");
+	}
+	assert_int_equal(fake.calls, 2);
 	while (!strcmp(ask("3", true), "later"))
 		nap_us(1000);
 	assert_string_equal(ask("3", true), "4");
 	assert_int_equal(fake.calls, 3);
 }
 
-static void what_came_before_the_ring_is_not_passed_over(void **state)
+static void records_before_the_ring_are_not_skipped(void **state)
 {
 	(void)state;
 	write_to(1, 6);
@@ -145,7 +150,7 @@ static void one_that_is_further_is_reached_or_begins_it_anew(void **state)
 	assert_string_equal(ask("9", false), "lost");
 }
 
-static void memory_is_bounded_and_a_slow_reader_is_told_so(void **state)
+static void memory_is_bounded_and_a_slow_reader_learns_it(void **state)
 {
 	size_t one;
 
@@ -178,7 +183,7 @@ static void a_shard_ends_after_its_last_record(void **state)
 	assert_int_equal(fake.calls, 1);
 }
 
-static void what_the_stream_forgot_is_told(void **state)
+static void trimmed_records_are_reported(void **state)
 {
 	(void)state;
 	write_to(1, 5);
@@ -188,7 +193,7 @@ static void what_the_stream_forgot_is_told(void **state)
 	assert_string_equal(ask("1", false), "trimmed 4 5");
 }
 
-static void what_comes_twice_is_handed_on_once(void **state)
+static void repeated_records_are_passed_on_once(void **state)
 {
 	(void)state;
 	write_to(1, 3);
@@ -214,7 +219,7 @@ static void a_stream_that_fails_is_waited_for_and_then_left_to_others(void **sta
 	assert_string_equal(ask("3", true), "cannot");
 }
 
-static void one_that_nobody_wants_goes(void **state)
+static void an_unused_relay_is_dropped(void **state)
 {
 	(void)state;
 	write_to(1, 3);
@@ -386,7 +391,7 @@ static struct reply_record record(struct arena *a, int sequence)
 				      .keys = value_make_map(a, key, 2) };
 }
 
-static void a_source_is_asked_first_and_the_stream_for_what_it_does_not_have(void **state)
+static void a_source_is_read_first_and_the_stream_for_the_rest(void **state)
 {
 	struct run *r = app_fixture_run(&f, "!");
 	struct tail_cursor c = { 0 };
@@ -431,6 +436,37 @@ static void a_source_is_asked_first_and_the_stream_for_what_it_does_not_have(voi
 	tail_release(&t);
 }
 
+/* And not from where it was read last: after much from a source that would be all of it once more. */
+static void after_a_source_the_stream_is_read_on_from_there(void **state)
+{
+	struct run *r = app_fixture_run(&f, "!");
+	struct tail_cursor c = { 0 };
+	struct reply_record list[40];
+	struct change_page page;
+	struct tail t;
+
+	(void)state;
+	r->backend = &fake_backend;
+	assert_true(tail_init(&t, &fake_database, SLICE("arn:stream"), SLICE("s1")));
+	source = (struct told_source){ .base = { read_source }, .answer = TAIL_ANSWER_NONE };
+	t.source = &source.base;
+	t.eager = true;
+	write_to(1, 45);
+	assert_int_equal(tail_read(&t, &c, r, &page), TAIL_FOUND); /* the stream: 1 2 3 */
+	for (int i = 0; i < 40; i++)
+		list[i] = record(r->arena, 4 + i);
+	source.answer = TAIL_ANSWER_PAGE;
+	source.page = (struct tail_page){ .list = list, .count = 40 };
+	assert_int_equal(tail_read(&t, &c, r, &page), TAIL_FOUND);
+	assert_true(spot_is(&c.at, SLICE("43")));
+	source.answer = TAIL_ANSWER_NONE;
+	assert_int_equal(tail_read(&t, &c, r, &page), TAIL_FOUND);
+	assert_int_equal(page.count, 2);
+	assert_true(spot_is(&c.at, SLICE("45")));
+	assert_int_equal(fake.calls, 2);
+	tail_release(&t);
+}
+
 static void a_source_is_not_asked_for_an_end_that_it_cannot_know(void **state)
 {
 	struct run *r = app_fixture_run(&f, "!");
@@ -466,23 +502,23 @@ static void a_source_is_not_asked_for_an_end_that_it_cannot_know(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(a_page_is_read_once_for_all_who_ask, setup, teardown),
-		cmocka_unit_test_setup_teardown(what_came_before_the_ring_is_not_passed_over, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_page_is_read_once_for_all_readers, setup, teardown),
+		cmocka_unit_test_setup_teardown(records_before_the_ring_are_not_skipped, setup, teardown),
 		cmocka_unit_test_setup_teardown(one_that_is_further_is_reached_or_begins_it_anew, setup, teardown),
-		cmocka_unit_test_setup_teardown(memory_is_bounded_and_a_slow_reader_is_told_so, setup, teardown),
+		cmocka_unit_test_setup_teardown(memory_is_bounded_and_a_slow_reader_learns_it, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_shard_ends_after_its_last_record, setup, teardown),
-		cmocka_unit_test_setup_teardown(what_the_stream_forgot_is_told, setup, teardown),
-		cmocka_unit_test_setup_teardown(what_comes_twice_is_handed_on_once, setup, teardown),
+		cmocka_unit_test_setup_teardown(trimmed_records_are_reported, setup, teardown),
+		cmocka_unit_test_setup_teardown(repeated_records_are_passed_on_once, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_stream_that_fails_is_waited_for_and_then_left_to_others, setup,
 						teardown),
-		cmocka_unit_test_setup_teardown(one_that_nobody_wants_goes, setup, teardown),
+		cmocka_unit_test_setup_teardown(an_unused_relay_is_dropped, setup, teardown),
 		cmocka_unit_test_setup_teardown(bytes_that_were_changed_are_no_page, setup, teardown),
 		cmocka_unit_test_setup_teardown(what_is_sealed_is_opened_with_the_same_secret_about_the_same_thing,
 						setup, teardown),
 		cmocka_unit_test_setup_teardown(a_question_is_answered_once_and_only_to_servers_of_the_table, setup,
 						teardown),
-		cmocka_unit_test_setup_teardown(a_source_is_asked_first_and_the_stream_for_what_it_does_not_have, setup,
-						teardown),
+		cmocka_unit_test_setup_teardown(a_source_is_read_first_and_the_stream_for_the_rest, setup, teardown),
+		cmocka_unit_test_setup_teardown(after_a_source_the_stream_is_read_on_from_there, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_source_is_not_asked_for_an_end_that_it_cannot_know, setup, teardown),
 	};
 

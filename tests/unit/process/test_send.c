@@ -65,7 +65,7 @@ static void assert_header(size_t i, const char *name, const char *expected)
 
 /* ---- webhooks ---- */
 
-static void a_change_is_told_with_what_was_and_what_is(void **state)
+static void a_change_is_sent_with_the_old_and_the_new_item(void **state)
 {
 	struct run *r = open_sender(WEBHOOK);
 	const struct json *old, *new, *key;
@@ -92,7 +92,7 @@ static void a_change_is_told_with_what_was_and_what_is(void **state)
 	assert_text(new, "owner", "alice");
 }
 
-static void what_is_hidden_or_private_stays_inside(void **state)
+static void hidden_and_private_attributes_are_not_sent(void **state)
 {
 	struct run *r = open_sender(WEBHOOK);
 
@@ -220,7 +220,7 @@ static void a_receiver_may_ask_for_time_but_not_for_more_than_five_minutes(void 
 	assert_int_equal(sender_retry_after(sender), 0);
 }
 
-static void nobody_there_is_tried_again(void **state)
+static void an_unreachable_receiver_is_retried(void **state)
 {
 	struct run *r = open_sender("to: 'http://127.0.0.1:1/%%3F%d'");
 
@@ -427,14 +427,14 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 	const struct CMUnitTest tests[] = {
-		TEST(a_change_is_told_with_what_was_and_what_is),
-		TEST(what_is_hidden_or_private_stays_inside),
+		TEST(a_change_is_sent_with_the_old_and_the_new_item),
+		TEST(hidden_and_private_attributes_are_not_sent),
 		TEST(the_signature_is_of_the_time_and_the_body),
 		TEST(the_secret_can_be_given),
 		TEST(the_id_is_that_of_the_change_and_stays),
 		TEST(answers_of_a_webhook),
 		TEST(a_receiver_may_ask_for_time_but_not_for_more_than_five_minutes),
-		TEST(nobody_there_is_tried_again),
+		TEST(an_unreachable_receiver_is_retried),
 		TEST(an_endless_answer_is_not_read_to_its_end),
 		TEST(a_request_without_answer_ends_soon_when_the_server_does),
 		TEST(nothing_is_sent_without_an_address),

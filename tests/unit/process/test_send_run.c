@@ -102,7 +102,7 @@ static void changes_of_an_item_arrive_in_order(void **state)
 	assert_int_equal(status().retries, 0);
 }
 
-static void only_what_is_asked_for_is_sent(void **state)
+static void only_matching_changes_are_sent(void **state)
 {
 	(void)state;
 	open_runner(WEBHOOK, "    when: n > 2 and n <> old.n\n");
@@ -139,7 +139,7 @@ static void a_clock_that_jumps_takes_no_tries_away(void **state)
 }
 
 /* By the stream's own time, which counts how long the database has been open. */
-static void what_the_stream_will_soon_forget_is_tried_once(void **state)
+static void a_change_about_to_be_trimmed_is_tried_once(void **state)
 {
 	struct parked *list;
 
@@ -155,7 +155,7 @@ static void what_the_stream_will_soon_forget_is_tried_once(void **state)
 	assert_int_equal(list[0].tries, 1);
 }
 
-static void what_is_not_taken_is_sent_again_before_what_follows(void **state)
+static void a_refused_change_is_sent_again_before_later_ones(void **state)
 {
 	char *first, *again;
 
@@ -238,7 +238,7 @@ static void a_restart_goes_on_where_it_was(void **state)
 	assert_int_equal(n_of(0) + n_of(1), 9);
 }
 
-static void what_was_not_taken_before_a_restart_is_sent_after_it(void **state)
+static void a_change_refused_before_a_restart_is_sent_after_it(void **state)
 {
 	(void)state;
 	receiver_answer("500 Sorry", "", "");
@@ -274,7 +274,7 @@ static void a_paused_one_waits_and_says_how_long(void **state)
 	wait_until(receiver_count() == 1);
 }
 
-static void a_replay_sends_again_what_the_stream_still_has(void **state)
+static void a_replay_sends_the_streams_changes_again(void **state)
 {
 	struct processor_switch s;
 
@@ -289,7 +289,7 @@ static void a_replay_sends_again_what_the_stream_still_has(void **state)
 	assert_int_equal(s.replay_from_ms, 0);
 }
 
-static void a_replay_passes_over_what_is_older(void **state)
+static void a_replay_skips_older_changes(void **state)
 {
 	int64_t from;
 
@@ -387,17 +387,17 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 	const struct CMUnitTest tests[] = {
 		TEST(changes_of_an_item_arrive_in_order),
-		TEST(only_what_is_asked_for_is_sent),
-		TEST(what_is_not_taken_is_sent_again_before_what_follows),
+		TEST(only_matching_changes_are_sent),
+		TEST(a_refused_change_is_sent_again_before_later_ones),
 		TEST(after_the_last_try_a_change_is_parked_and_the_next_one_sent),
 		TEST(a_parked_change_can_be_sent_by_hand),
 		TEST(a_restart_goes_on_where_it_was),
-		TEST(what_was_not_taken_before_a_restart_is_sent_after_it),
+		TEST(a_change_refused_before_a_restart_is_sent_after_it),
 		TEST(a_paused_one_waits_and_says_how_long),
-		TEST(a_replay_sends_again_what_the_stream_still_has),
+		TEST(a_replay_sends_the_streams_changes_again),
 		TEST(a_clock_that_jumps_takes_no_tries_away),
-		TEST(what_the_stream_will_soon_forget_is_tried_once),
-		TEST(a_replay_passes_over_what_is_older),
+		TEST(a_change_about_to_be_trimmed_is_tried_once),
+		TEST(a_replay_skips_older_changes),
 		TEST(a_receiver_that_hangs_does_not_hold_up_the_end),
 		TEST(many_changes_go_in_one_request),
 		TEST(only_those_that_were_not_taken_go_again),

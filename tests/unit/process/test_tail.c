@@ -68,7 +68,7 @@ static void assert_page(int first, int last)
 
 /* ---- a shard from a place on ---- */
 
-static void what_follows_the_place_is_handed_out_in_order_once(void **state)
+static void records_after_the_position_come_in_order_once(void **state)
 {
 	(void)state;
 	write_to(0, 1, 5);
@@ -82,7 +82,7 @@ static void what_follows_the_place_is_handed_out_in_order_once(void **state)
 	assert_int_equal(fake.iterators, 1);
 }
 
-static void what_the_stream_repeats_is_handed_out_once(void **state)
+static void repeated_records_come_once(void **state)
 {
 	(void)state;
 	write_to(0, 1, 5);
@@ -133,10 +133,8 @@ static void a_failed_reading_moves_nothing_and_is_tried_later_and_later(void **s
 	assert_int_equal(tail.failures, 0);
 }
 
-static void what_the_stream_has_forgotten_is_told(void **state)
+static void trimmed_records_are_reported(void **state)
 {
-	struct spot done = { "2" };
-
 	(void)state;
 	write_to(0, 1, 6);
 	fake.shards[0].trimmed = 4;
@@ -144,13 +142,12 @@ static void what_the_stream_has_forgotten_is_told(void **state)
 	assert_int_equal(read_on(), TAIL_FOUND);
 	assert_page(5, 6);
 	assert_true(page.trimmed);
-	assert_true(tail_has_missed(&done, 0, 1000));
-	assert_true(tail_has_missed(&done, 1000, 1000 + 24 * 3600 * 1000));
-	assert_false(tail_has_missed(&done, 1000, 1000 + 3600 * 1000)); /* at the end an hour ago */
-	assert_false(tail_has_missed(&(struct spot){ "" }, 0, 1000));   /* never anywhere */
+	assert_true(tail_has_missed(0, 1000));
+	assert_true(tail_has_missed(1000, 1000 + 24 * 3600 * 1000));
+	assert_false(tail_has_missed(1000, 1000 + 3600 * 1000)); /* at the end an hour ago */
 }
 
-static void nothing_is_asked_while_nothing_is_written(void **state)
+static void an_idle_shard_is_not_read(void **state)
 {
 	int calls;
 
@@ -183,7 +180,7 @@ static void where_others_write_it_is_looked_at_now_and_then(void **state)
 	fake_database.poll_ms = fake_database.poll_most_ms = 0;
 }
 
-static void a_quiet_shard_is_looked_at_less_often_unless_someone_is_eager(void **state)
+static void a_quiet_shard_is_read_less_often_unless_a_reader_is_eager(void **state)
 {
 	(void)state;
 	assert_int_equal(read_on(), TAIL_END);
@@ -343,6 +340,44 @@ static void shards_of_other_servers_are_left_to_them(void **state)
 	seats_clear(&seats);
 }
 
+/* Each of its positions has its own order. */
+static void a_consumer_with_several_positions_has_all_shards(void **state)
+{
+	bool all;
+
+	(void)state;
+	seats = (struct seats){ .unordered = true, .begin = take, .free = give_up };
+	fake_add("s2", "s1");
+	fake_add("s3", "s2");
+	assert_string_equal(follow(&all), " s1 s2 s3");
+	assert_true(all);
+	end_seat("s1");
+	assert_string_equal(follow(&all), ""); /* it has ended, and is listed */
+	seats_clear(&seats);
+}
+
+static void a_list_can_be_put_in_order(void **state)
+{
+	static const char *const wanted[] = { "s1", "s2", "s4", "s3", "s5" };
+
+	(void)state;
+	fake_add("s4", "s2");
+	fake_add("s3", "s1");
+	fake_add("s2", "s1");
+	fake_add("s5", "s0"); /* which is not listed */
+	assert_true(dyn_list_shards(r, &list));
+	shards_order(&list, r->arena);
+	assert_int_equal(list.count, 5);
+	for (size_t i = 0; i < list.count; i++)
+		assert_true(slice_is(list.list[i].id, wanted[i]));
+	/* Two that say they come from each other. */
+	fake.shards[0].parent = "s4";
+	assert_true(dyn_list_shards(r, &list));
+	shards_order(&list, r->arena);
+	assert_int_equal(list.count, 5);
+	fake.shards[0].parent = NULL;
+}
+
 /* ---- marks ---- */
 
 static void a_mark_is_a_text_and_back(void **state)
@@ -481,7 +516,7 @@ static void split(void)
 	fake.latest++;
 }
 
-static void a_split_is_followed_and_nothing_is_told_twice(void **state)
+static void a_split_is_followed_without_repetition(void **state)
 {
 	struct live_stream *s = open_stream();
 
@@ -500,7 +535,7 @@ static void a_split_is_followed_and_nothing_is_told_twice(void **state)
 	live_stream_stop(s);
 }
 
-static void who_comes_back_to_another_server_is_told_what_was_missed_across_a_split(void **state)
+static void a_watcher_that_changes_servers_gets_events_missed_across_a_split(void **state)
 {
 	struct live_stream *a = open_stream(), *b = open_stream();
 	struct mark before, after;
@@ -573,7 +608,7 @@ static void of_a_shard_that_is_gone_or_unknown_the_list_is_read_again(void **sta
 }
 
 /* Where nothing is near the end, a reader begins there, and knows only since when. */
-static void a_shard_whose_end_is_not_known_is_not_passed_over(void **state)
+static void a_shard_with_an_unknown_end_is_not_skipped(void **state)
 {
 	struct live_stream *a = open_stream(), *b = open_stream();
 	struct mark of_a, of_b;
@@ -604,26 +639,28 @@ static void a_shard_whose_end_is_not_known_is_not_passed_over(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(what_follows_the_place_is_handed_out_in_order_once),
-		TEST(what_the_stream_repeats_is_handed_out_once),
+		TEST(records_after_the_position_come_in_order_once),
+		TEST(repeated_records_come_once),
 		TEST(an_expired_iterator_is_taken_again_after_the_last_record),
 		TEST(a_failed_reading_moves_nothing_and_is_tried_later_and_later),
-		TEST(what_the_stream_has_forgotten_is_told),
-		TEST(nothing_is_asked_while_nothing_is_written),
+		TEST(trimmed_records_are_reported),
+		TEST(an_idle_shard_is_not_read),
 		TEST(where_others_write_it_is_looked_at_now_and_then),
-		TEST(a_quiet_shard_is_looked_at_less_often_unless_someone_is_eager),
+		TEST(a_quiet_shard_is_read_less_often_unless_a_reader_is_eager),
 		TEST(from_the_end_on_nothing_is_missed_without_a_word),
 		TEST(a_shard_ends_and_a_stream_goes),
 		TEST(a_shard_is_read_after_the_one_it_was_made_from),
 		TEST(a_list_that_is_not_in_order_is_gone_through_at_once),
 		TEST(shards_of_other_servers_are_left_to_them),
+		TEST(a_consumer_with_several_positions_has_all_shards),
+		TEST(a_list_can_be_put_in_order),
 		TEST(a_mark_is_a_text_and_back),
 		TEST(of_too_many_shards_there_is_no_text),
-		TEST(a_split_is_followed_and_nothing_is_told_twice),
-		TEST(who_comes_back_to_another_server_is_told_what_was_missed_across_a_split),
+		TEST(a_split_is_followed_without_repetition),
+		TEST(a_watcher_that_changes_servers_gets_events_missed_across_a_split),
 		TEST(the_end_of_a_shard_is_in_the_mark_until_its_children_are),
 		TEST(of_a_shard_that_is_gone_or_unknown_the_list_is_read_again),
-		TEST(a_shard_whose_end_is_not_known_is_not_passed_over),
+		TEST(a_shard_with_an_unknown_end_is_not_skipped),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -99,7 +99,7 @@ static void write_notes(int passed)
 	find_changes();
 }
 
-/* As whoever was killed in the middle of it has left it: so many have had theirs, whatever their counters say. */
+/* As left by a kill in the middle: that many rows are written, whatever their counters say. */
 static void store_begun(struct slice after, int done)
 {
 	struct run r = run_here();
@@ -141,7 +141,7 @@ static int teardown(void **state)
 static struct track *start(void)
 {
 	reader_free(reader);
-	reader = reader_new(process, stream, shard);
+	reader = reader_new(process, stream, &(struct shard){ .id = shard });
 	assert_non_null(reader);
 	for (size_t i = 0; i < reader->track_count; i++)
 		if (slice_is(reader->tracks[i].station->name, "ring"))
@@ -188,7 +188,7 @@ static void a_position_saved_before_a_change_that_is_begun_keeps_how_far_it_is(v
 	the_rest_has_been_rung_once(BEGUN);
 }
 
-static void who_is_interrupted_before_it_goes_on_there(void **state)
+static void a_reader_interrupted_before_the_end_resumes_there(void **state)
 {
 	struct track *t;
 
@@ -205,7 +205,7 @@ static void who_is_interrupted_before_it_goes_on_there(void **state)
 	the_rest_has_been_rung_once(BEGUN);
 }
 
-static void who_gives_way_inside_it_goes_on_there_without_a_look_back(void **state)
+static void a_reader_that_yields_inside_resumes_without_going_back(void **state)
 {
 	struct track *t;
 
@@ -239,15 +239,34 @@ static void a_change_of_which_only_the_end_was_missing_is_done(void **state)
 	the_rest_has_been_rung_once(READERS);
 }
 
+/* What follows it in the stream is forgotten a day after it was made, however late it is done. */
+static void a_position_is_as_old_as_the_change_that_is_done(void **state)
+{
+	struct run r;
+	struct position at;
+	struct track *t;
+
+	(void)state;
+	write_notes(3);
+	store_begun(SLICE(""), 0);
+	t = start();
+	run_to_end(t);
+	r = run_here();
+	assert_true(checkpoint_load(&r, SLICE("ring"), shard, &at));
+	assert_true(slice_equal(at.sequence, rings));
+	assert_in_range(clock_now_ms(&clock_system) - at.time_ms, 0, 60000); /* the clock of the app stands still */
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(a_position_saved_before_a_change_that_is_begun_keeps_how_far_it_is),
-		TEST(who_is_interrupted_before_it_goes_on_there),
-		TEST(who_gives_way_inside_it_goes_on_there_without_a_look_back),
+		TEST(a_reader_interrupted_before_the_end_resumes_there),
+		TEST(a_reader_that_yields_inside_resumes_without_going_back),
 		TEST(a_change_of_which_only_the_end_was_missing_is_done),
+		TEST(a_position_is_as_old_as_the_change_that_is_done),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

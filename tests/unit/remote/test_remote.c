@@ -1,4 +1,4 @@
-/* Calls to a database that answers, does not, answers late or twice, and what callers are told.
+/* Calls to a database that replies, does not, replies late or twice, and what callers get.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -19,7 +19,7 @@
 #define SECRET "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY"
 #define TOKENS 8192
 
-/* ---- a database that does as it is told ---- */
+/* ---- a scripted database ---- */
 
 enum mischief {
 	GOOD,
@@ -543,7 +543,7 @@ static void a_call_ends_in_time_whatever_happens(void **state)
 
 /* ---- what the service says ---- */
 
-static void throttling_is_told_after_the_last_attempt(void **state)
+static void throttling_is_reported_after_the_last_attempt(void **state)
 {
 	struct backend_reply r;
 
@@ -665,7 +665,7 @@ static void a_page(void *ctx, const struct standin_request *q, struct standin_re
 	snprintf(r->body, sizeof(r->body), "<html>not here</html>");
 }
 
-static void what_is_no_dynamodb_is_called_so(void **state)
+static void a_server_that_is_not_dynamodb_is_reported(void **state)
 {
 	struct backend_reply r;
 
@@ -722,7 +722,7 @@ static void the_service_s_clock_counts(void **state)
 	assert_int_equal(standin_requests(server), 3);
 }
 
-static void a_signature_that_stays_refused_is_told(void **state)
+static void a_persistently_refused_signature_is_reported(void **state)
 {
 	(void)state;
 	world.always = SKEWED;
@@ -765,7 +765,7 @@ static void a_new_secret_signs_at_once(void **state)
 	assert_string_equal(world.last_key, with_new);
 }
 
-static void credentials_that_stay_expired_are_told(void **state)
+static void persistently_expired_credentials_are_reported(void **state)
 {
 	struct backend_reply r;
 
@@ -924,7 +924,7 @@ static void no_connection_is_lost_when_memory_is_out(void **state)
 	assert_int_equal(call("GetItem", "{}").status, 200);
 }
 
-static void opening_without_memory_is_told(void **state)
+static void opening_without_memory_is_reported(void **state)
 {
 	struct remote_options o = { .env = &env.env };
 	bool done = false;
@@ -977,25 +977,25 @@ int main(void)
 		T(late_replies_are_not_waited_for),
 		T(a_plain_write_that_was_not_answered_in_time_is_not_repeated),
 		T(a_call_ends_in_time_whatever_happens),
-		T(throttling_is_told_after_the_last_attempt),
+		T(throttling_is_reported_after_the_last_attempt),
 		T(pauses_are_as_long_as_the_service_asks),
 		T(a_service_that_is_down_is_not_asked_four_times_as_often),
 		T(a_refused_condition_reads_as_one),
 		T(a_conflict_settles_nothing_that_may_have_been_done_before),
 		T(a_conflict_at_once_is_for_the_caller),
-		T(what_is_no_dynamodb_is_called_so),
+		T(a_server_that_is_not_dynamodb_is_reported),
 		T(errors_are_explained),
 		T(the_service_s_clock_counts),
-		T(a_signature_that_stays_refused_is_told),
+		T(a_persistently_refused_signature_is_reported),
 		T(expired_credentials_are_looked_for_again),
 		T(a_new_secret_signs_at_once),
-		T(credentials_that_stay_expired_are_told),
+		T(persistently_expired_credentials_are_reported),
 		T(without_credentials_the_places_are_named),
 		T(many_threads_share_few_connections),
 		T(many_threads_over_a_bad_network_write_once_each),
 		T(stopping_ends_calls_under_way),
 		T(no_connection_is_lost_when_memory_is_out),
-		T(opening_without_memory_is_told),
+		T(opening_without_memory_is_reported),
 	};
 
 	log_set_level(LOG_ERROR);

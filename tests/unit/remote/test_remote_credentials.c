@@ -283,7 +283,7 @@ static void the_environment_comes_first(void **state)
 	assert_int_equal(mine->expires_ms, 0);
 }
 
-static void a_line_break_in_a_secret_is_told(void **state)
+static void a_line_break_in_a_secret_is_reported(void **state)
 {
 	(void)state;
 	test_env_set(&env, "AWS_ACCESS_KEY_ID", "ENV");
@@ -583,7 +583,7 @@ static void a_program_prints_credentials(void **state)
 	assert_true(mine->expires_ms == atomic_load(&wall_ms) + HOUR_MS);
 }
 
-static void a_program_that_fails_is_told_without_its_output(void **state)
+static void a_failing_program_is_reported_without_its_output(void **state)
 {
 	(void)state;
 	no_instance();
@@ -764,7 +764,7 @@ static void spoilt_ones_are_not_used_again(void **state)
 	assert_found("IMDS2", "tok");
 }
 
-static void what_has_expired_already_is_told(void **state)
+static void already_expired_credentials_are_reported(void **state)
 {
 	(void)state;
 	world.lives_ms = -60000;
@@ -776,7 +776,7 @@ int main(void)
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 	const struct CMUnitTest tests[] = {
 		T(the_environment_comes_first),
-		T(a_line_break_in_a_secret_is_told),
+		T(a_line_break_in_a_secret_is_reported),
 		T(files_and_programs_have_an_order),
 		T(a_profile_that_is_not_there_is_named),
 		T(nothing_found_names_all_places),
@@ -791,7 +791,7 @@ int main(void)
 		T(an_sso_token_is_renewed_and_kept),
 		T(a_login_is_used_while_it_is_valid),
 		T(a_program_prints_credentials),
-		T(a_program_that_fails_is_told_without_its_output),
+		T(a_failing_program_is_reported_without_its_output),
 		T(a_container_has_an_address_and_a_token),
 		T(an_instance_has_a_role),
 		T(the_old_metadata_service_is_not_asked),
@@ -802,7 +802,7 @@ int main(void)
 		T(all_wait_for_one_when_there_are_none),
 		T(holders_keep_what_they_have),
 		T(spoilt_ones_are_not_used_again),
-		T(what_has_expired_already_is_told),
+		T(already_expired_credentials_are_reported),
 	};
 
 	log_set_level(LOG_ERROR);

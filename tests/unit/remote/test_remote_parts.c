@@ -436,7 +436,7 @@ static void transactions_get_a_token_unless_they_have_one(void **state)
 	other = plan("TransactWriteItems", "{\"TransactItems\":[]}", true);
 	assert_false(slice_equal(p.body, other.body));
 	assert_string_equal(text(plan("TransactWriteItems", with, true).body), with);
-	/* The words in somebody's data are no token. */
+	/* Similar words in data are not a token. */
 	p = plan("TransactWriteItems",
 		 "{\"TransactItems\":[{\"Put\":{\"Item\":{\"x\":{\"S\":\"ClientRequestToken\"}}}}] }\n", true);
 	assert_true(json_is(json_get(json_parse(&arena, p.body), "ClientRequestToken"), JSON_STRING));
@@ -503,7 +503,7 @@ static void the_reply_to_one_reads_as_the_single_operations(void **state)
 	assert_string_equal(text(r.error), "ValidationException");
 }
 
-static void capacity_is_asked_for_where_nothing_is_said(void **state)
+static void capacity_is_requested_by_default(void **state)
 {
 	struct repeat_plan p;
 
@@ -539,7 +539,7 @@ int main(void)
 		T(transactions_get_a_token_unless_they_have_one),
 		T(a_write_under_a_condition_becomes_a_transaction_of_one),
 		T(the_reply_to_one_reads_as_the_single_operations),
-		T(capacity_is_asked_for_where_nothing_is_said),
+		T(capacity_is_requested_by_default),
 	};
 
 	return cmocka_run_group_tests(tests, make_directory, remove_directory);

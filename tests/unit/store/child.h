@@ -1,6 +1,6 @@
 /* This test program run once more, as a process of its own that can be killed.
  *
- * It is started anew (exec) and not only forked: RocksDB's threads would be missing after a fork.
+ * It is executed (exec), not only forked: RocksDB's threads would be missing after a fork.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef THORPE_TESTS_STORE_CHILD_H
 #define THORPE_TESTS_STORE_CHILD_H

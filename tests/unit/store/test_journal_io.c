@@ -153,7 +153,7 @@ static void a_sync_of_the_directory_asks_the_system_until_it_answers(void **stat
 	assert_int_equal(d->io->calls->sync_dir(d->io), ENOSPC);
 }
 
-static void what_the_system_takes_in_part_is_written_to_its_end(void **state)
+static void partial_writes_are_completed(void **state)
 {
 	struct disk *d = *state;
 	struct journal_file f = make(d, "journal.1");
@@ -211,7 +211,7 @@ int main(void)
 		disk_test(where_there_is_no_direct_io_a_write_says_that_it_is_not_durable),
 		disk_test(a_sync_asks_the_system_until_it_answers),
 		disk_test(a_sync_of_the_directory_asks_the_system_until_it_answers),
-		disk_test(what_the_system_takes_in_part_is_written_to_its_end),
+		disk_test(partial_writes_are_completed),
 		disk_test(names_are_made_changed_listed_and_removed),
 	};
 

@@ -52,7 +52,7 @@ static uint64_t chance(struct world *w, uint64_t n)
 	return w->random % n;
 }
 
-/* ---- what the journal is told of the database ---- */
+/* ---- the database's side of the journal ---- */
 
 static uint64_t id_in(struct slice record)
 {

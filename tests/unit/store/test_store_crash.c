@@ -144,7 +144,7 @@ static void a_torn_journal(struct fixture *x, bool cut)
 		;
 	kill(c.pid, SIGKILL);
 	child_end(&c);
-	/* A database that nobody has reopened. */
+	/* A database that was not reopened. */
 	fixture_open(x);
 	fixture_put(x, STORE_ITEMS, "last", "whole");
 	at = x->store->journal->start + x->store->journal->kept;

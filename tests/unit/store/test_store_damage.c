@@ -373,7 +373,7 @@ static void a_file_that_is_cut_or_missing_loses_nothing_in_silence(void **state)
 	assert_true(o.refused > 5);
 }
 
-static void a_hole_is_told_with_file_place_and_what_lies_after_it(void **state)
+static void a_hole_is_reported_with_file_offset_and_remaining_batches(void **state)
 {
 	struct fixture *x = *state;
 
@@ -452,7 +452,7 @@ static void nothing_is_made_beside_a_secret(void **state)
 	assert_non_null(strstr(x->why, "token-secret"));
 }
 
-static void a_database_whose_making_was_interrupted_is_made_again(void **state)
+static void a_database_whose_creation_was_interrupted_is_created_again(void **state)
 {
 	struct fixture *x = *state;
 
@@ -750,11 +750,11 @@ int main(int argc, char **argv)
 		store_test(a_flipped_bit_anywhere_in_the_journal_is_seen),
 		store_test(a_flipped_bit_in_any_other_file_loses_nothing_in_silence),
 		store_test(a_file_that_is_cut_or_missing_loses_nothing_in_silence),
-		store_test(a_hole_is_told_with_file_place_and_what_lies_after_it),
+		store_test(a_hole_is_reported_with_file_offset_and_remaining_batches),
 		store_test(a_head_that_cannot_be_read_is_named),
 		store_test(without_current_nothing_is_made_however_often),
 		store_test(nothing_is_made_beside_a_secret),
-		store_test(a_database_whose_making_was_interrupted_is_made_again),
+		store_test(a_database_whose_creation_was_interrupted_is_created_again),
 		store_test(files_of_another_database_are_refused),
 		store_test(the_journal_of_another_copy_is_refused),
 		store_test(an_item_that_looks_like_a_record_is_none),

@@ -1,4 +1,4 @@
-/* Damaged files: what a read is told, what stays on record, and what RocksDB's own threads meet.
+/* Damaged files: the errors of reads, what stays on record, and errors of RocksDB's own threads.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <dirent.h>
 #include <fcntl.h>
@@ -66,7 +66,7 @@ static void open_damaged(struct fixture *x)
 	assert_int_equal(store_health(x->store), STORE_WELL);
 }
 
-static void damage_is_told_without_a_path_and_stays_on_record(void **state)
+static void damage_is_reported_without_a_path_and_stays_on_record(void **state)
 {
 	struct fixture *x = *state;
 	unsigned right = 0, refused = 0;
@@ -146,7 +146,7 @@ static void the_directory_is_for_its_owner_alone(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		store_test(damage_is_told_without_a_path_and_stays_on_record),
+		store_test(damage_is_reported_without_a_path_and_stays_on_record),
 		store_test(damage_that_a_compaction_meets_is_noticed),
 		store_test(a_failing_disk_is_in_words_for_clients),
 		store_test(the_directory_is_for_its_owner_alone),

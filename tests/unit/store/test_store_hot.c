@@ -200,7 +200,7 @@ static void a_view_sees_its_own_moment(void **state)
 	assert_string_equal(values(x, false, 1), "new ");
 }
 
-static void what_is_held_outlives_its_place(void **state)
+static void a_held_run_outlives_its_slot(void **state)
 {
 	struct fixture *x = *state;
 	struct store_iter *it;
@@ -260,7 +260,7 @@ static void memory_has_an_end(void **state)
 }
 
 /* What is too large for a small cache does not empty it. */
-static void what_cannot_be_kept_displaces_nothing(void **state)
+static void a_run_that_cannot_be_kept_displaces_nothing(void **state)
 {
 	struct hot *h = hot_new(64 << 10);
 	struct hot_walk small = walk_of("partition--1", "partition--1~");
@@ -333,7 +333,7 @@ static void what_was_read_before_a_write_is_not_kept_after_it(void **state)
 	hot_let_go(held);
 }
 
-/* ---- readers while somebody writes ---- */
+/* ---- concurrent readers and a writer ---- */
 
 #define ROUNDS 3000
 
@@ -414,9 +414,9 @@ int main(void)
 		store_test(a_failed_write_changes_nothing),
 		store_test(a_page_of_a_long_range_serves_shorter_pages_only),
 		store_test(a_view_sees_its_own_moment),
-		store_test(what_is_held_outlives_its_place),
+		store_test(a_held_run_outlives_its_slot),
 		store_test(memory_has_an_end),
-		store_test(what_cannot_be_kept_displaces_nothing),
+		store_test(a_run_that_cannot_be_kept_displaces_nothing),
 		store_test(nothing_is_kept_without_memory),
 		store_test(what_was_read_before_a_write_is_not_kept_after_it),
 		store_test(readers_see_every_acknowledged_write),

@@ -386,7 +386,7 @@ static void a_record_that_was_not_kept_is_written_over(void **state)
 	assert_null(fixture_get(x, NULL, STORE_ITEMS, "dropped"));
 }
 
-static void a_record_that_was_not_kept_is_left_behind_by_the_next_segment(void **state)
+static void an_undone_record_is_not_in_the_next_segment(void **state)
 {
 	struct fixture *x = *state;
 
@@ -412,7 +412,7 @@ static void a_batch_larger_than_a_segment_survives_a_kill(void **state)
 }
 
 /* The machine stopped before an earlier segment was on disk, but a later one was. */
-static void behind_a_gap_nothing_is_replayed_now_or_later(void **state)
+static void after_a_gap_nothing_is_replayed_now_or_later(void **state)
 {
 	struct fixture *x = *state;
 	struct seen all[32], first;
@@ -445,7 +445,7 @@ static void behind_a_gap_nothing_is_replayed_now_or_later(void **state)
 	fixture_close(x);
 	fixture_open(x);
 	assert_int_equal(round_of(x), 70);
-	/* But whoever knows better can still look at them. */
+	/* But they can still be inspected. */
 	snprintf(lost, sizeof(lost), "%s/journal.%u.lost", x->dir, last_file);
 	assert_int_equal(access(lost, F_OK), 0);
 }
@@ -459,7 +459,7 @@ static void a_full_disk_refuses_one_and_goes_on(void **state)
 	assert_int_equal(round_of(x), 2);
 }
 
-static void a_broken_disk_refuses_all_until_it_is_opened_anew(void **state)
+static void a_broken_disk_refuses_all_until_it_is_reopened(void **state)
 {
 	struct fixture *x = *state;
 
@@ -638,7 +638,7 @@ static void copying_beside_a_write_leaves_families_together(void **state)
 	flush_beside_writes(*state, true);
 }
 
-/* The thread that flushes sees to it that all families have the same batches on disk, whoever asked for the flush. */
+/* The flushing thread brings the same batches of all families to disk, whatever requested the flush. */
 static void reclaiming_room_leaves_families_together(void **state)
 {
 	struct fixture *x = *state;
@@ -666,11 +666,11 @@ int main(int argc, char **argv)
 		store_test(a_record_that_is_torn_anywhere_ends_the_journal),
 		store_test(a_record_that_was_not_kept_does_not_come_back),
 		store_test(a_record_that_was_not_kept_is_written_over),
-		store_test(a_record_that_was_not_kept_is_left_behind_by_the_next_segment),
+		store_test(an_undone_record_is_not_in_the_next_segment),
 		store_test(a_batch_larger_than_a_segment_survives_a_kill),
-		store_test(behind_a_gap_nothing_is_replayed_now_or_later),
+		store_test(after_a_gap_nothing_is_replayed_now_or_later),
 		store_test(a_full_disk_refuses_one_and_goes_on),
-		store_test(a_broken_disk_refuses_all_until_it_is_opened_anew),
+		store_test(a_broken_disk_refuses_all_until_it_is_reopened),
 		store_test(where_there_is_no_direct_io_it_is_synced),
 		store_test(a_synced_write_syncs_those_before_it),
 		store_test(what_is_only_read_must_have_been_closed),

@@ -238,7 +238,7 @@ static void overwrite(const char *dir, const char *name)
 	close(fd);
 }
 
-static void damage_is_told_from_other_failures(void **state)
+static void damage_is_distinguished_from_other_failures(void **state)
 {
 	struct fixture *x = *state;
 
@@ -352,7 +352,7 @@ int main(void)
 		store_test(a_database_of_another_program_is_refused),
 		store_test(missing_families_are_added),
 		store_test(data_without_a_format_number_is_damaged),
-		store_test(damage_is_told_from_other_failures),
+		store_test(damage_is_distinguished_from_other_failures),
 		store_test(read_only_reads_and_does_not_write),
 		store_test(a_sentence_longer_than_its_room_is_cut),
 		store_test(running_out_of_memory_while_opening_is_a_clean_failure),

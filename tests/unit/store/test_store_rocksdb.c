@@ -37,8 +37,8 @@ static bool has_files(struct raw *r, enum store_family f)
 	return some;
 }
 
-/* options.c (atomic_flush): the journal begins behind the number that META's files have. Were ITEMS in files and META not, a start would
- * replay what is there; the other way around it would not replay what is missing. */
+/* options.c (atomic_flush): replay begins after the number in META's files. If ITEMS were in files but META not, a
+ * start would replay existing batches; the other way around it would skip missing ones. */
 static void a_full_memtable_brings_every_family_to_files(void **state)
 {
 	struct fixture *x = *state;
@@ -188,7 +188,8 @@ static rocksdb_writebatch_t *every_change(struct raw *r)
 	return batch;
 }
 
-/* journal.h: a record is a batch's bytes. Whoever takes a newer RocksDB between a kill and the next start has the journal of the older one replayed. */
+/* journal.h: a record is a batch's bytes. After an upgrade of RocksDB between a kill and the next start, the older
+ * one's journal is replayed. */
 static void a_batch_is_the_same_bytes_in_every_version(void **state)
 {
 	struct fixture *x = *state;
@@ -322,7 +323,7 @@ static void flip(const char *path, off_t at)
 	close(fd);
 }
 
-/* open.c tells damage from other failures by the first word, and so does who reads. */
+/* open.c and readers distinguish damage from other failures by the first word. */
 static void damage_is_called_corruption(void **state)
 {
 	rocksdb_flushoptions_t *flush = rocksdb_flushoptions_create();
@@ -532,9 +533,9 @@ static int write_on_a_full_disk(const char *root)
 	_exit(0);
 }
 
-/* apply.c: a write that does not want to wait is told so in known words, and not any more once the flush that it would have waited for has met
- * a full disk: then it is told that. Were it to wait, it would until there is room, with RocksDB 9. */
-static void a_hasty_write_is_told_of_a_full_disk(void **state)
+/* apply.c: a write that must not wait gets a known error, and after the flush has met a full disk, that error
+ * instead. If it waited, RocksDB 9 would wait until there is room. */
+static void a_write_that_must_not_wait_reports_a_full_disk(void **state)
 {
 	struct fixture *x = *state;
 	struct child c = child_start("write_on_a_full_disk", x->root);
@@ -651,7 +652,7 @@ static bool line_of_section(FILE *f, const char *section, const char *line)
 }
 
 /* options.c says some things in words, and a RocksDB that does not know a word goes on without. This one knows them, and nothing else was forgotten over it. */
-static void what_rocksdb_is_told_arrives(void **state)
+static void options_reach_rocksdb(void **state)
 {
 	static const struct {
 		const char *section, *line;
@@ -738,10 +739,10 @@ int main(int argc, char **argv)
 		store_test(a_held_database_is_refused_in_known_words),
 		store_test(damage_is_called_corruption),
 		store_test(a_look_changes_nothing_and_finds_what_is_missing),
-		store_test(a_hasty_write_is_told_of_a_full_disk),
+		store_test(a_write_that_must_not_wait_reports_a_full_disk),
 		store_test(a_flush_that_met_a_full_disk_is_made_when_there_is_room),
 		store_test(a_walk_that_ignores_deleted_ranges_sees_what_is_live),
-		store_test(what_rocksdb_is_told_arrives),
+		store_test(options_reach_rocksdb),
 		store_test(a_listener_can_be_added_to_options),
 		store_test(what_is_read_is_in_our_cache),
 	};

@@ -157,7 +157,7 @@ static void a_failing_disk_puts_it_off(void **state)
 	assert_verified(f);
 }
 
-/* The thread itself, with nobody calling db_step(). */
+/* The thread itself, without calls of db_step(). */
 static void the_background_thread_needs_no_asking(void **state)
 {
 	struct fixture *f = *state;
@@ -208,7 +208,7 @@ static void assert_noticed(struct fixture *f, const char *what)
 		fail_msg("no \"%s\" in: %s", what, report.p);
 }
 
-static void what_was_tampered_with_is_noticed(void **state)
+static void tampering_is_detected(void **state)
 {
 	struct fixture *f = *state;
 	struct index indexes[] = { index_of("g", "g:S", true, PROJECT_ALL),
@@ -252,7 +252,7 @@ int main(void)
 		TEST(a_table_deleted_meanwhile_ends_it),
 		TEST(a_failing_disk_puts_it_off),
 		TEST(the_background_thread_needs_no_asking),
-		TEST(what_was_tampered_with_is_noticed),
+		TEST(tampering_is_detected),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -381,7 +381,7 @@ static void work_until_trimmed(struct fixture *f)
 		work_for(f, MINUTE_MS);
 }
 
-/* A reader that is behind must hear of it: what it does not find was forgotten. */
+/* A slow reader must get an error: the records it lacks were trimmed. */
 static void a_kill_after_trimming_leaves_it_known_what_is_gone(void **state)
 {
 	struct fixture *f = *state;
@@ -663,11 +663,11 @@ static void each_jump_is_one_line(void **state)
 
 	assert_int_equal(lines_of(text), 2);
 	assert_non_null(
-		strstr(text, "the clock has jumped ahead by 365 days; TTL goes by the time before for 15 minutes"));
+		strstr(text, "the clock has jumped ahead by 365 days; TTL uses the time before the jump for 15 minutes"));
 	assert_non_null(strstr(text, "the clock was set back by 365 days\n"));
 	assert_string_equal(log_of(sleep_a_night, f), "");
 	assert_non_null(strstr(log_of(start_before_the_end, f),
-			       "the clock is 3:00:00 hours behind the time at which this database was last at work"));
+			       "the clock is 3:00:00 hours behind the time when this database last worked"));
 }
 
 int main(void)

@@ -155,7 +155,7 @@ static void a_start_key_is_a_place_not_an_item(void **state)
 	assert_string_equal(read_page(f, &r, "sk", NULL), "");
 }
 
-static void a_start_key_outside_the_terms_is_told_apart(void **state)
+static void a_start_key_outside_the_terms_has_its_own_error(void **state)
 {
 	struct fixture *f = *state;
 
@@ -352,7 +352,7 @@ static void a_multi_attribute_index_goes_left_to_right(void **state)
 	assert_verified(f);
 }
 
-static void an_index_page_goes_on_behind_its_start_key(void **state)
+static void an_index_page_continues_after_its_start_key(void **state)
 {
 	struct fixture *f = *state;
 	struct index gsi = index_of("g", "g:S", true, PROJECT_KEYS_ONLY);
@@ -460,14 +460,14 @@ int main(void)
 		TEST(binaries_begin_with_any_byte),
 		TEST(a_limit_gives_a_last_key_even_at_the_end),
 		TEST(a_start_key_is_a_place_not_an_item),
-		TEST(a_start_key_outside_the_terms_is_told_apart),
+		TEST(a_start_key_outside_the_terms_has_its_own_error),
 		TEST(a_page_ends_with_the_item_that_reaches_a_megabyte),
 		TEST(a_megabyte_is_measured_as_stored),
 		TEST(a_filter_comes_after_the_limit),
 		TEST(capacity_is_rounded_once_and_halved),
 		TEST(a_local_index_sorts_and_fetches),
 		TEST(a_multi_attribute_index_goes_left_to_right),
-		TEST(an_index_page_goes_on_behind_its_start_key),
+		TEST(an_index_page_continues_after_its_start_key),
 		TEST(strings_with_zero_bytes_sort_in_an_index),
 		TEST(a_failing_disk_is_an_error_not_an_end),
 		TEST(a_page_survives_running_out_of_memory),

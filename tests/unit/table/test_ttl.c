@@ -94,7 +94,7 @@ static void the_stream_says_who_deleted(void **state)
 	assert_int_equal(by_ttl, 1);
 }
 
-static void an_item_whose_expiry_was_moved_stays(void **state)
+static void an_item_with_a_changed_expiry_stays(void **state)
 {
 	struct fixture *f = *state;
 
@@ -262,7 +262,7 @@ int main(void)
 		TEST(expired_items_go_and_others_stay),
 		TEST(what_expired_years_ago_stays),
 		TEST(the_stream_says_who_deleted),
-		TEST(an_item_whose_expiry_was_moved_stays),
+		TEST(an_item_with_a_changed_expiry_stays),
 		TEST(many_expire_in_chunks),
 		TEST(enabling_ttl_finds_the_items_already_there),
 		TEST(disabling_ttl_keeps_everything),

@@ -447,7 +447,7 @@ static void a_table_may_come_and_go_within_a_batch(void **state)
 	assert_verified(f);
 }
 
-static void a_thread_that_may_wait_writes_itself_when_nobody_else_does(void **state)
+static void a_thread_that_may_wait_writes_itself_if_no_other_thread_does(void **state)
 {
 	struct fixture *f = *state;
 	struct write_action w[3];
@@ -458,7 +458,7 @@ static void a_thread_that_may_wait_writes_itself_when_nobody_else_does(void **st
 	before = db_metrics(f->db).alone;
 	put(f, "t", ITEM_A);
 	assert_int_equal(db_metrics(f->db).alone, before + 1);
-	/* Somebody is writing, and others wait: it is written after them. */
+	/* Another thread writes and others wait: this write comes after them. */
 	for (int i = 0; i < 3; i++) {
 		w[i] = action(f, WRITE_PUT, "t", "{'pk':{'S':'b'}}");
 		only_if(f, &w[i], i ? "attribute_exists(pk)" : "attribute_not_exists(pk)", NULL);
@@ -561,7 +561,7 @@ int main(void)
 		TEST(a_canceled_transaction_does_not_use_its_token),
 		TEST(requests_of_one_batch_see_those_before),
 		TEST(a_table_may_come_and_go_within_a_batch),
-		TEST(a_thread_that_may_wait_writes_itself_when_nobody_else_does),
+		TEST(a_thread_that_may_wait_writes_itself_if_no_other_thread_does),
 		TEST(increments_of_many_threads_all_count),
 		DISK(counters_survive_reopening),
 	};

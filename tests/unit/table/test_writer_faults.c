@@ -184,8 +184,8 @@ static void the_store_failing_at_each_call_changes_nothing(void **state)
 	assert_true(rounds > 4);
 }
 
-/* T7: whoever only looked saw something that never happened. */
-static void after_a_failed_write_everyone_in_the_batch_is_told(void **state)
+/* T7: a request that only read saw a change that never happened. */
+static void after_a_failed_write_every_request_in_the_batch_fails(void **state)
 {
 	struct fixture *f = *state;
 	struct write_action w[2];
@@ -203,7 +203,7 @@ static void after_a_failed_write_everyone_in_the_batch_is_told(void **state)
 	submit_together(f, r, 2, -1);
 	store_fail_after(db_store(f->db), -1);
 	assert_error(f, &r[0].error, ERR_INTERNAL,
-		     "The write was not made: the disk of the database failed; Thorpe must be restarted");
+		     "The write was refused: the disk of the database failed; Thorpe must be restarted");
 	assert_int_equal(r[1].error.code, ERR_INTERNAL);
 	after = db_metrics(f->db);
 	assert_true(after.write_errors == before.write_errors + 1);
@@ -342,7 +342,7 @@ int main(int argc, char **argv)
 		TEST(memory_failing_for_a_thread_that_writes_itself_fails_its_request_only),
 		TEST(memory_failing_under_a_large_transaction_leaves_nothing_of_it),
 		TEST(the_store_failing_at_each_call_changes_nothing),
-		TEST(after_a_failed_write_everyone_in_the_batch_is_told),
+		TEST(after_a_failed_write_every_request_in_the_batch_fails),
 		TEST(one_request_out_of_memory_leaves_the_others_of_its_batch),
 		cmocka_unit_test_setup_teardown(what_was_acknowledged_survives_a_kill, fixture_setup_on_disk,
 						fixture_teardown),

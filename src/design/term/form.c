@@ -1,19 +1,15 @@
 /* The forms of strings: e-mail addresses, URLs, slugs, names, and what fits into an address.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "design/term/fits.h"
+#include "design/term/term_lex.h"
 #include "design/term/term_text.h"
 
 #define LABEL_MAX 63 /* of a host name, RFC 1035 */
 #define LOCAL_MAX 64 /* of an e-mail address, RFC 5321 */
 
-static bool is_digit(char c)
-{
-	return c >= '0' && c <= '9';
-}
-
 static bool is_alphanumeric(char c)
 {
-	return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+	return lex_is_digit(c) || lex_is_letter(c);
 }
 
 static bool is_one_of(char c, const char *list)
