@@ -63,6 +63,25 @@ test('a value that cannot be one is told at its field, in the server\'s words', 
   await page.locator('.error-box', { hasText: 'date' }).first().waitFor();
 });
 
+test('an example that arrives late does not land in the field that is being typed in', async () => {
+  const { page } = app;
+  let release;
+  const released = new Promise((resolve) => { release = resolve; });
+  const isScan = (request) => request.headers()['x-amz-target']?.endsWith('.Scan');
+  await page.route('**/*', async (route) => {
+    if (isScan(route.request())) await released;
+    await route.continue();
+  });
+  await page.evaluate((hash) => { location.hash = hash; }, addressOf('social', 'likes of post'));
+  await page.locator('form[data-ready="false"]').waitFor();
+  await page.getByLabel('post_id').focus();
+  release();
+  await page.locator('form[data-ready="true"]').waitFor();
+  await page.keyboard.type('p-tea');
+  assert.equal(await page.getByLabel('post_id').inputValue(), 'p-tea');
+  await page.unroute('**/*');
+});
+
 test('who is asking decides what is seen', async () => {
   const { page } = app;
   await visit(page, 'social', 'user posts');

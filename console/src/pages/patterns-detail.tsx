@@ -73,12 +73,19 @@ export function PatternDetail({ design, pattern, route }: { design: Design; patt
   const [watching, setWatching] = useState(false);
   const results = useRef<HTMLDivElement>(null);
   const examples = useAsync((signal) => examplesFor(design, pattern, signal), []);
+  // Only once the examples are in the fields is the form ready: before, they could land in the middle of typing.
+  const [ready, setReady] = useState(false);
   useEffect(() => {
+    if (examples.loading) return;
     const found = examples.value;
-    if (!found) return;
-    setValues((old) => ({ ...found.values, ...old }));
-    if (found.subject) setWho({ mode: 'subject', subject: found.subject, roles: [] });
-  }, [examples.value]);
+    if (found) {
+      const focused = document.activeElement?.getAttribute('name');
+      const { [focused ?? '']: _, ...others } = found.values;
+      setValues((old) => ({ ...others, ...old }));
+      if (found.subject) setWho({ mode: 'subject', subject: found.subject, roles: [] });
+    }
+    setReady(true);
+  }, [examples.value, examples.loading]);
 
   const run = async (after?: string) => {
     setBusy(true);
@@ -108,7 +115,7 @@ export function PatternDetail({ design, pattern, route }: { design: Design; patt
         who={who}
         wrong={last?.wrong ?? {}}
         busy={busy}
-        preparing={examples.loading}
+        preparing={!ready}
         example={examples.value}
         onValues={setValues}
         onWho={setWho}
