@@ -214,9 +214,9 @@ test('batches are throttled item by item, and complete when what is left is sent
 
   await strike(TableName, 'throttle=100%');
   for (const call of [
-    doc.batchWrite({ RequestItems: { [TableName]: [{ PutRequest: { Item: { pk: 'no' } } }] } }),
-    doc.batchGet({ RequestItems: { [TableName]: { Keys: [{ pk: '1' }] } } }),
-  ]) assert.equal((await failure(call)).name, 'ThrottlingException', 'with nothing done it is an error');
+    () => doc.batchWrite({ RequestItems: { [TableName]: [{ PutRequest: { Item: { pk: 'no' } } }] } }),
+    () => doc.batchGet({ RequestItems: { [TableName]: { Keys: [{ pk: '1' }] } } }),
+  ]) assert.equal((await failure(call())).name, 'ThrottlingException', 'with nothing done it is an error');
   await strike(TableName, 'none');
   assert.equal(await get(TableName, 'no'), undefined);
 });
