@@ -347,7 +347,10 @@ test('shards split while a reader follows them: every record once, each item in 
         wanted.push(`item${i}:${n}`);
       }));
       await sleep(90);
+      // Enough: on a busy machine splits by the clock outrun the reader.
+      if ((await shardsOf(StreamArn)).length >= 36) await strike(TableName, 'none');
     }
+    await strike(TableName, 'none');
   })();
   const records = await follow(StreamArn, (all) => all.length >= 192);
   await writer;
@@ -357,7 +360,6 @@ test('shards split while a reader follows them: every record once, each item in 
     assert.deepEqual(own.map((r) => Number(r.dynamodb.NewImage.n.N)), Array.from({ length: 16 }, (_, n) => n), 'in order');
   }
 
-  await strike(TableName, 'none');
   const shards = await shardsOf(StreamArn);
   const byId = new Map(shards.map((shard) => [shard.ShardId, shard]));
   const children = (id) => shards.filter(({ ParentShardId }) => ParentShardId === id);
