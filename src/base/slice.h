@@ -52,6 +52,17 @@ static inline bool slice_among(const struct slice *list, size_t n, struct slice 
 	return false;
 }
 
+/* Copies `s` to *at, which has room for it, and moves *at past the copy. For texts in the block of their owner. */
+static inline struct slice slice_pack(char **at, struct slice s)
+{
+	struct slice copy = slice_make(*at, s.n);
+
+	if (s.n)
+		memcpy(*at, s.p, s.n);
+	*at += s.n;
+	return copy;
+}
+
 /* Unsigned byte order; a prefix sorts before longer slices. <0, 0, >0. */
 static inline int slice_cmp(struct slice a, struct slice b)
 {

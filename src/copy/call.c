@@ -1,4 +1,4 @@
-/* Calls that may go better the next time, threads, and what the job says.
+/* Calls with retries, threads, and the job's messages.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <stdarg.h>
 #include <stdio.h>
@@ -145,7 +145,7 @@ static struct slice words_of(struct copier *c, enum copy_at at, const struct bac
 bool copier_refused(struct copier *c, enum copy_at at, const char *operation, const struct backend_reply *r)
 {
 	if (!r->error.n)
-		return false; /* halted: that has been said, or need not be */
+		return false; /* halted: reported already, or no error */
 	return copy_job_fail(c->job, "%.*s at %s: %s: %.*s", SLICE_ARG(c->job->table), side_of(c, at)->name, operation,
 			     SLICE_ARG(words_of(c, at, r)));
 }

@@ -1,5 +1,5 @@
-/* Servers of the source refuse writes from the switch on: a marker in the table beside the design's, which they look for
- * (app/db/moved.h). They notice within MOVED_LOOK_MS; the switch waits longer than that for quiet.
+/* Makes servers of the source refuse writes from the switch on: a marker in the table beside the design's, which they
+ * look for (app/db/moved.h). They notice within MOVED_LOOK_MS; the switch waits longer than that for quiet.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "app/db/moved.h"
 #include "base/clock.h"
@@ -8,7 +8,7 @@
 
 #define KEY "{\"PK\":{\"S\":\"" MOVED_PK "\"},\"SK\":{\"S\":\"" MOVED_SK "\"}"
 
-/* Which writers are stopped, and which are not. */
+/* Reports which writers are stopped and which are not. */
 static void say_closed(struct job *j)
 {
 	copy_job_say(j,

@@ -1,4 +1,4 @@
-/* The plan: what is there, and what would be done. Reads only.
+/* The plan: what both sides have, and what a copy would do. Reads only.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "copy/copy_internal.h"
 
@@ -29,7 +29,7 @@ static bool look_at_target(struct copier *c, const struct json *from, struct cop
 	return true;
 }
 
-static bool look(struct copier *c, struct copy_plan *plan)
+static bool look_at_copy(struct copier *c, struct copy_plan *plan)
 {
 	struct job *j = c->job;
 	enum state_found found;
@@ -59,7 +59,7 @@ enum copy_end copy_look(const struct copy_options *o, struct arena *a, struct co
 	pthread_mutex_init(&j.lock, NULL);
 	*out = (struct copy_report){ .last = { .table = o->table } };
 	if (copier_init(&c, &j)) {
-		ARENA_TRY(&c.arena, { ok = look(&c, plan); }, { copy_job_fail(&j, "not enough memory"); });
+		ARENA_TRY(&c.arena, { ok = look_at_copy(&c, plan); }, { copy_job_fail(&j, "not enough memory"); });
 		if (ok) {
 			plan->view = arena_copy(a, plan->view);
 			plan->differs = arena_copy(a, plan->differs);

@@ -1,11 +1,11 @@
 /* The source's stream: positions before the scan, and the changes since, applied in order.
  *
- * A position need only be before the scan: an earlier one costs work and changes nothing (C1, C2). DynamoDB cannot be asked for the last
- * sequence number of a shard, so copy_stream_begin() reads each open shard to its end, which is four hours at most with Amazon, and when that
- * takes too long stops where it is. What a shard has that is closed by then is all before the scan.
+ * A position may be too early: that costs work and changes nothing (C1, C2). DynamoDB does not tell the last sequence
+ * number of a shard, so copy_stream_begin() reads each open shard to its end (at most four hours of changes with
+ * Amazon), or as far as it gets within BEGIN_US. Shards that are closed by then have only changes before the scan.
  *
- * A page of changes is applied before the next one of its shard is read. Of an item that changed several times in a page the last change
- * counts. A shard begins when the one it was made from has ended.
+ * A page of changes is applied before the next one of its shard is read. If an item changed several times within a
+ * page, only the last change is applied. A shard begins when its parent has ended.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <stdio.h>
 #include "base/alloc.h"
@@ -35,7 +35,7 @@ static struct source_shard *shard_of(struct job *j, struct slice id)
 	return s;
 }
 
-/* Since when a shard may have changes that has just been heard of. */
+/* The time since which a newly listed shard may have changes. */
 static int64_t known_until(const struct job *j, int64_t now_ms)
 {
 	int64_t oldest = INT64_MAX, newest = 0;
@@ -90,7 +90,8 @@ static bool list_page(struct copier *c, struct slice after, struct backend_reply
 	return copier_must(c, COPY_FROM, "DescribeStream", buf_slice(&b), r);
 }
 
-/* Shards that the stream has forgotten: those that had ended go; of others nothing was missed unless it is too long ago. */
+/* Drops shards that the stream no longer lists, if they had ended. Others have missed nothing, unless too much time
+ * has passed. */
 static void drop_unlisted(struct job *j, int64_t now_ms)
 {
 	struct source_shard **at = &j->shards;
@@ -268,7 +269,7 @@ static void keep_sequence(struct source_shard *s, const struct json *record)
 
 /* ---- before the scan ---- */
 
-/* As far as the time allows. */
+/* Reads on to the shard's end, or until the time is up. */
 static bool read_to_end(struct copier *c, struct source_shard *s, int64_t until_us)
 {
 	int64_t begun_ms = clock_now_ms(&clock_system);
@@ -309,7 +310,7 @@ bool copy_stream_begin(struct copier *c)
 	for (struct source_shard *s = c->job->shards; s; s = s->next)
 		if (!s->ended && !read_to_end(c, s, until))
 			return false;
-	/* What was read here is read again, from the positions: iterators of now would be after them. */
+	/* The iterators are past changes that must be read again from the positions. */
 	for (struct source_shard *s = c->job->shards; s; s = s->next)
 		drop_iterator(s);
 	return true;
@@ -405,7 +406,7 @@ static struct source_shard *take_shard(struct job *j)
 	return taken;
 }
 
-/* What was applied, and what became of the shard. */
+/* Records what was applied, and whether the shard has ended. */
 static void applied(struct job *j, struct source_shard *s, const struct json *records, bool ended)
 {
 	int64_t now_ms = clock_now_ms(&clock_system), now_us = clock_monotonic_us();
@@ -448,7 +449,7 @@ static void step(struct copier *c, struct source_shard *s)
 	case READ_PAGE:
 	case READ_ENDED:
 		if (!apply(c, records) || (next.n && !keep_iterator(c, s, next)))
-			drop_iterator(s); /* halted: from the position, then */
+			drop_iterator(s); /* halted: a later run continues from the position */
 		else
 			applied(j, s, records, end == READ_ENDED);
 		break;
@@ -480,7 +481,7 @@ static void follow(struct copier *c)
 	}
 }
 
-/* Whether the last looks at all shards brought nothing. */
+/* Whether the latest reads of all shards brought nothing. */
 static bool is_drained(struct job *j, enum copy_mode mode)
 {
 	int64_t quiet = (j->o->quiet_ms ? j->o->quiet_ms : j->o->from.is_far ? FAR_QUIET_MS : QUIET_MS) * 1000;
@@ -502,8 +503,8 @@ static bool is_drained(struct job *j, enum copy_mode mode)
 	return drained;
 }
 
-/* Lists shards now and then, and says when it is enough. A list that was made after the last look brings shards that were not
- * known then. */
+/* Lists shards now and then, and decides when to stop. A list made after the latest read shows shards that were
+ * unknown then. */
 static bool watch(struct copier *c)
 {
 	struct job *j = c->job;

@@ -1,4 +1,4 @@
-/* Tables: what they are like, whether two are alike, and making one like another.
+/* Tables: describing, comparing and creating them.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <stdio.h>
 #include "app/db/provision_request.h"
@@ -24,7 +24,7 @@ bool copy_table_describe(struct copier *c, enum copy_at at, struct slice name, c
 	return true;
 }
 
-static void keep(char *to, size_t room, struct slice s)
+static void keep_text(char *to, size_t room, struct slice s)
 {
 	snprintf(to, room, "%.*s", SLICE_ARG(s));
 }
@@ -65,7 +65,7 @@ static void keep_identity(struct job *j, const struct json *table)
 	const struct json *made = json_get(table, "CreationDateTime");
 
 	if (copy_text(table, "TableId").n)
-		keep(j->source, sizeof(j->source), copy_text(table, "TableId"));
+		keep_text(j->source, sizeof(j->source), copy_text(table, "TableId"));
 	else if (json_is(made, JSON_DOUBLE))
 		snprintf(j->source, sizeof(j->source), "%.3f", made->number);
 	else if (json_is(made, JSON_INT))
@@ -87,12 +87,12 @@ bool copy_table_read_source(struct copier *c, const struct json **table)
 	stream = json_get(*table, "StreamSpecification");
 	on = json_get(stream, "StreamEnabled");
 	keep_identity(j, *table);
-	keep(j->ttl, sizeof(j->ttl), ttl);
+	keep_text(j->ttl, sizeof(j->ttl), ttl);
 	j->stream[0] = j->label[0] = j->view[0] = 0;
 	if (json_is(on, JSON_BOOL) && on->boolean) {
-		keep(j->stream, sizeof(j->stream), copy_text(*table, "LatestStreamArn"));
-		keep(j->label, sizeof(j->label), copy_text(*table, "LatestStreamLabel"));
-		keep(j->view, sizeof(j->view), copy_text(stream, "StreamViewType"));
+		keep_text(j->stream, sizeof(j->stream), copy_text(*table, "LatestStreamArn"));
+		keep_text(j->label, sizeof(j->label), copy_text(*table, "LatestStreamLabel"));
+		keep_text(j->view, sizeof(j->view), copy_text(stream, "StreamViewType"));
 	}
 	count = json_get(*table, "ItemCount");
 	j->about = json_is(count, JSON_INT) && count->integer > 0 ? (uint64_t)count->integer : 0;
@@ -152,7 +152,7 @@ static struct slice text_of(struct copier *c, const struct json *j)
 	return buf_slice(&b);
 }
 
-static const struct json *find(const struct json *list, const char *member, struct slice name)
+static const struct json *find_named(const struct json *list, const char *member, struct slice name)
 {
 	for (size_t i = 0; json_is(list, JSON_ARRAY) && i < list->count; i++)
 		if (slice_equal(copy_text(&list->items[i], member), name))
@@ -186,7 +186,7 @@ static struct slice indexes_differ(struct copier *c, const struct json *from, co
 {
 	for (size_t i = 0; json_is(from, JSON_ARRAY) && i < from->count; i++) {
 		struct slice name = copy_text(&from->items[i], "IndexName");
-		const struct json *other = find(to, "IndexName", name);
+		const struct json *other = find_named(to, "IndexName", name);
 
 		if (!other)
 			return arena_printf(&c->arena, "it has no index %.*s", SLICE_ARG(name));
@@ -195,7 +195,7 @@ static struct slice indexes_differ(struct copier *c, const struct json *from, co
 					    SLICE_ARG(name));
 	}
 	for (size_t i = 0; json_is(to, JSON_ARRAY) && i < to->count; i++)
-		if (!find(from, "IndexName", copy_text(&to->items[i], "IndexName")))
+		if (!find_named(from, "IndexName", copy_text(&to->items[i], "IndexName")))
 			return arena_printf(&c->arena, "it has an index %.*s, which the source has not",
 					    SLICE_ARG(copy_text(&to->items[i], "IndexName")));
 	return SLICE("");
@@ -205,7 +205,7 @@ static struct slice definitions_differ(struct copier *c, const struct json *from
 {
 	for (size_t i = 0; json_is(from, JSON_ARRAY) && i < from->count; i++) {
 		struct slice name = copy_text(&from->items[i], "AttributeName");
-		const struct json *other = find(to, "AttributeName", name);
+		const struct json *other = find_named(to, "AttributeName", name);
 
 		if (other && !slice_equal(copy_text(&from->items[i], "AttributeType"), copy_text(other, "AttributeType")))
 			return arena_printf(&c->arena, "its %.*s is of another type", SLICE_ARG(name));
@@ -213,7 +213,7 @@ static struct slice definitions_differ(struct copier *c, const struct json *from
 	return SLICE("");
 }
 
-/* As a design's table it must be what the design says; otherwise, what the source is. */
+/* Whether the target's table differs: from the design, or without one from the source's table. */
 static bool design_differs(struct copier *c, struct slice *why)
 {
 	struct deploy_options options = { .no_recovery = true, .no_protection = true };

@@ -1,7 +1,8 @@
-/* What the source's processors have not done yet (C5).
+/* Work that the source's processors have not done yet (C5).
  *
- * When all changes have been applied the job knows the last sequence number of each shard; a processor is through when its position is
- * there. Of shards that were closed before the copy began nothing was read: those are looked at.
+ * When all changes have been applied, the job knows the last sequence number of each shard; a processor is done when
+ * its position is there. Shards that were closed before the copy began were not read by the copy, so they are read
+ * here.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <stdio.h>
 #include "base/clock.h"
@@ -12,7 +13,7 @@
 #include "process/send/send.h"
 #include "process/tail/spot.h"
 
-#define PAGES_MOST     20 /* of a closed shard that are looked at: empty ones may come first */
+#define PAGES_MOST     20 /* pages read of a closed shard: the first ones may be empty */
 #define SETTLE_MS      60000
 #define SETTLE_LOOK_MS 300
 
@@ -50,7 +51,7 @@ static bool read_positions(struct copier *c, struct slice processor, struct map 
 	}
 }
 
-/* Whether a shard has anything after a position. What it has forgotten cannot be done any more. */
+/* Whether a shard has changes after a position. Changes that it has forgotten cannot be processed any more. */
 static bool has_more(struct copier *c, const struct source_shard *s, struct slice sequence, bool *out)
 {
 	struct slice iterator;

@@ -54,8 +54,8 @@ static void add_remark(struct look *l, enum deploy_weight weight, struct slice w
 
 /* ---- asking ---- */
 
-static bool fail(struct deploy_failure *f, const struct deploy_table *t, const char *operation,
-		 const struct backend_reply *r)
+static bool fail_call(struct deploy_failure *f, const struct deploy_table *t, const char *operation,
+		      const struct backend_reply *r)
 {
 	*f = (struct deploy_failure){ .operation = operation, .table = t->as->table, .reply = *r };
 	return false;
@@ -75,7 +75,7 @@ bool deploy_look_table(struct backend *b, const struct deploy_table *t, struct a
 	backend_call(b, a, "DescribeTable", provision_describe(t->as, a), &r);
 	if (r.status == 200)
 		*table = json_get(r.body, "Table");
-	return r.status == 200 || slice_is(r.error, "ResourceNotFoundException") || fail(f, t, "DescribeTable", &r);
+	return r.status == 200 || slice_is(r.error, "ResourceNotFoundException") || fail_call(f, t, "DescribeTable", &r);
 }
 
 /* A table that is being made may not be known everywhere yet. */
@@ -307,7 +307,7 @@ static bool look_at_recovery(struct look *l)
 		backend_call(l->backend, l->arena, "DescribeContinuousBackups", provision_describe(l->t->as, l->arena),
 			     &r);
 		if (r.status != 200 && !deploy_is_unknown(&r) && !is_too_early(l, &r))
-			return fail(l->failure, l->t, "DescribeContinuousBackups", &r);
+			return fail_call(l->failure, l->t, "DescribeContinuousBackups", &r);
 		status = provision_text(json_get(json_get(r.body, "ContinuousBackupsDescription"),
 						 "PointInTimeRecoveryDescription"),
 					"PointInTimeRecoveryStatus");
@@ -346,7 +346,7 @@ static bool read_tags(struct look *l, struct slice arn, bool *found, bool *known
 			return true;
 		}
 		if (r.status != 200 && !is_too_early(l, &r))
-			return fail(l->failure, l->t, "ListTagsOfResource", &r);
+			return fail_call(l->failure, l->t, "ListTagsOfResource", &r);
 		for (size_t i = 0; i < l->t->tag_count; i++)
 			found[i] |= r.status != 200 || has_tag(json_get(r.body, "Tags"), &l->t->tags[i]);
 		next = provision_text(r.body, "NextToken");
@@ -400,7 +400,7 @@ static bool look_at_ttl(struct look *l)
 		return true;
 	}
 	if (r.status != 200 && !is_too_early(l, &r))
-		return fail(l->failure, l->t, "DescribeTimeToLive", &r);
+		return fail_call(l->failure, l->t, "DescribeTimeToLive", &r);
 	status = provision_text(json_get(r.body, "TimeToLiveDescription"), "TimeToLiveStatus");
 	attribute = provision_text(json_get(r.body, "TimeToLiveDescription"), "AttributeName");
 	if (slice_is(status, "DISABLING") && d->ttl.n)

@@ -12,7 +12,7 @@
 #include "table/schema.h"
 
 /* ---- accept: {rule: reason} on a table, index, entity, access pattern or processor ---- */
-/* a finding of `thorpe check` that the author accepts */
+/* a finding of `thorpe check` that the author accepts, with the reason */
 struct acceptance {
 	struct slice rule, reason;
 	struct place place;
@@ -97,8 +97,8 @@ struct attribute {
 	const struct name *after_at;
 	int64_t after_seconds;
 	const struct term *when; /* present only when this holds; NULL: always */
-	/* It names an item whose identity is `lower`, and is stored in lower case: always (then `lower`), or while one of these
-	 * holds */
+	/* It names an item whose identity is `lower`, and is stored in lower case: always (then `lower`), or while one
+	 * of these holds */
 	const struct term **lower_when;
 	size_t lower_when_count;
 };
@@ -438,11 +438,10 @@ struct design {
 	size_t index_count;
 	enum stream_view stream;
 	struct slice ttl;
-	const struct name *ttl_at;    /* NULL: none */
-	const struct name *key_at[2]; /* of the table: hash, range; NULL: none */
-	const struct name *caller_at,
-		*age_at; /* variables that the runtime has: `caller` in templates, `age` in a rank */
-	const struct name *const *key_names; /* of the table and its indexes, in this order, each once */
+	const struct name *ttl_at;             /* NULL: none */
+	const struct name *key_at[2];          /* of the table: hash, range; NULL: none */
+	const struct name *caller_at, *age_at; /* the runtime's variables: `caller` in templates, `age` in a rank */
+	const struct name *const *key_names;   /* of the table and its indexes, in this order, each once */
 	size_t key_name_count;
 	size_t name_count;         /* of attributes, keys, parameters and variables */
 	const struct map *by_name; /* by text: design_named() */
@@ -483,7 +482,7 @@ struct reference attribute_source(const struct attribute *a);
 /* The entity and the verb of "create Post" or "publish Post"; NULL: it is the name of an access pattern. */
 const struct entity *design_call(const struct design *d, struct slice call, struct slice *verb);
 
-/* Adds what a reviewer of single-table designs would say (thorpe check) as findings. */
+/* Adds the findings of all check rules (`thorpe check`). */
 void design_check(const struct design *d, struct findings *f);
 /* The same, including accepted findings, whose `accepted` is the reason. */
 void design_check_all(const struct design *d, struct findings *f);

@@ -50,8 +50,8 @@ static const struct test *combine(struct arena *a, enum test_op op, const struct
 	return t;
 }
 
-static const struct condition *make(struct arena *a, enum test_op op, const struct legacy_condition *conditions,
-				    size_t n)
+static const struct condition *make_condition(struct arena *a, enum test_op op,
+					      const struct legacy_condition *conditions, size_t n)
 {
 	struct condition *c = arena_new(a, struct condition);
 	struct test *tests = arena_array(a, struct test, n ? n : 1);
@@ -213,7 +213,7 @@ bool condition_from_filter(struct arena *a, const struct json *filter, struct sl
 	if (!conditions_of(a, filter, "filter", &conditions, &n, e) || !check_number(a, conditions, n, e) ||
 	    !check_operator(a, conditional_operator, n, &op, e))
 		return false;
-	*out = make(a, op, conditions, n);
+	*out = make_condition(a, op, conditions, n);
 	return true;
 }
 
@@ -233,7 +233,7 @@ bool condition_from_expected(struct arena *a, const struct json *expected, struc
 			return false;
 	if (!check_number(a, conditions, n, e) || !check_operator(a, conditional_operator, n, &op, e))
 		return false;
-	*out = make(a, op, conditions, n);
+	*out = make_condition(a, op, conditions, n);
 	return true;
 }
 

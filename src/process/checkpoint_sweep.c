@@ -1,4 +1,4 @@
-/* Positions in shards that are gone: what they tell of changes that were missed, and their removal.
+/* Positions in shards that are gone: reports changes that were missed, and removes the positions.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "process/checkpoint_table.h"
 #include "process/tail/tail.h"
@@ -13,7 +13,7 @@ struct sweep {
 	struct checkpoint_swept *out;
 };
 
-/* As a shard of the stream, or as the parent of one. */
+/* Whether the stream lists the shard, or names it as a parent. */
 static bool is_known(const struct sweep *s, struct slice shard)
 {
 	for (size_t i = 0; i < s->shards->count; i++)

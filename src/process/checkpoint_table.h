@@ -1,4 +1,4 @@
-/* The table of the checkpoints, for the files that keep something in it.
+/* The table of the checkpoints, for the files that store items in it.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef THORPE_PROCESS_CHECKPOINT_TABLE_H
 #define THORPE_PROCESS_CHECKPOINT_TABLE_H

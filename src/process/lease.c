@@ -1,4 +1,4 @@
-/* Beats and owners.
+/* Leases: heartbeats, and the owners of shards.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "process/lease_internal.h"
 #include <stdio.h>
@@ -143,7 +143,8 @@ static bool beat(struct leases *l, struct run *r)
 				1);
 }
 
-/* From the owner and turn that were read to another owner, or none. False: it has another one already, or run->problem. */
+/* Gives the lease to another owner, or to none, if owner and turn are as read. False: another server was first, or
+ * run->problem. */
 static bool pass_on(struct run *r, struct slice shard, struct value was, struct slice to)
 {
 	struct value_member equal[] = { { SLICE("owner"), value_get(was, SLICE("owner")) },
@@ -165,7 +166,7 @@ static bool pass_on(struct run *r, struct slice shard, struct value was, struct 
 	return dyn_write(r, &w, 1, SLICE(""), &refusal) == DYN_DONE;
 }
 
-static bool drop(struct run *r, struct value key)
+static bool delete_item(struct run *r, struct value key)
 {
 	return checkpoint_write(r, &(struct dyn_write){ .kind = DYN_DELETE, .table = checkpoint_table(r), .key = key },
 				1);
@@ -218,7 +219,7 @@ static bool hear(struct round *c, struct slice id, struct value item)
 		s = mem_zalloc(sizeof(*s));
 		if (!s || id.n >= sizeof(s->id)) {
 			mem_free(s);
-			return id.n >= sizeof(s->id); /* not one of ours */
+			return id.n >= sizeof(s->id); /* not a server's id */
 		}
 		memcpy(s->id, id.p, id.n);
 		s->changed_us = c->now_us;
@@ -268,8 +269,8 @@ static bool take_item(void *ctx, struct value item)
 	i = shard_index(c, slice_make(sk.p + sizeof(SHARD) - 1, sk.n - (sizeof(SHARD) - 1)));
 	if (i < c->shards->count)
 		c->leases[i] = item;
-	else /* the stream has forgotten it */
-		return drop(c->run, checkpoint_key(c->run, "LEASE", SLICE(""), sk));
+	else /* the stream no longer lists it */
+		return delete_item(c->run, checkpoint_key(c->run, "LEASE", SLICE(""), sk));
 	return true;
 }
 
@@ -280,7 +281,7 @@ static bool read_all(struct round *c)
 	return checkpoint_walk(c->run, "LEASE", SLICE(""), take_item, c);
 }
 
-/* What the stream has forgotten is nobody's, and must not count as a part of this server's. */
+/* A shard that the stream no longer lists has no owner, and does not count toward this server's part. */
 static void disown_forgotten(struct round *c)
 {
 	pthread_mutex_lock(&c->l->lock);
@@ -295,8 +296,8 @@ static void disown_forgotten(struct round *c)
 	pthread_mutex_unlock(&c->l->lock);
 }
 
-/* What the table says counts, also when the reply to what this server wrote was lost: otherwise nobody would read the shard for as
- * long as this server lives. False: memory. */
+/* The table decides, even if the reply to this server's own write was lost: otherwise no server would read the shard
+ * for as long as this server lives. False: memory. */
 static bool count_servers(struct round *c)
 {
 	bool ok = true;
@@ -329,7 +330,7 @@ static void forget_dead(struct round *c)
 			at = &s->next;
 			continue;
 		}
-		if (s->listed && !drop(c->run, item_key(c->run, SERVER, slice_str(s->id))))
+		if (s->listed && !delete_item(c->run, item_key(c->run, SERVER, slice_str(s->id))))
 			log_debug("server %s stays on the list for now", s->id);
 		*at = s->next;
 		free_seen(s);
@@ -348,7 +349,8 @@ static bool take_over(struct round *c, size_t i)
 	return own(c->l, id);
 }
 
-/* Free ones, and those of the dead; each server begins somewhere else, so that they seldom want the same. */
+/* Takes shards that are free or belong to dead servers. Each server begins somewhere else, so that they seldom
+ * collide. */
 static void take_free(struct round *c, size_t part)
 {
 	size_t n = c->shards->count, from = n ? (size_t)(unsigned char)c->l->id[ULID_LENGTH - 1] % n : 0;
@@ -363,7 +365,7 @@ static void take_free(struct round *c, size_t part)
 	}
 }
 
-/* One in a round, from a server that has more than its part. */
+/* Takes one shard a round from a server that has more than its part. */
 static void take_part(struct round *c, size_t part)
 {
 	for (size_t i = 0; i < c->shards->count && c->l->count < part; i++) {
@@ -377,7 +379,7 @@ static void take_part(struct round *c, size_t part)
 	}
 }
 
-/* As it is after the round: what this server has taken is its. */
+/* The view after the round, with the shards that this server has taken. */
 static void keep_view(struct round *c)
 {
 	struct slice *owners = arena_array(c->run->arena, struct slice, c->shards->count);
@@ -414,7 +416,7 @@ bool lease_round(struct leases *l, struct run *r, const struct shard_list *shard
 	take_part(&c, part);
 	keep_view(&c);
 	forget_dead(&c);
-	r->problem = (struct problem){ 0 }; /* what others took first is no problem */
+	r->problem = (struct problem){ 0 }; /* losing a shard to another server is no error */
 	return true;
 }
 
@@ -428,6 +430,6 @@ void lease_leave(struct leases *l, struct run *r)
 			(void)pass_on(r, id, item, SLICE(""));
 		disown(l, id);
 	}
-	(void)!drop(r, item_key(r, SERVER, slice_str(l->id)));
+	(void)!delete_item(r, item_key(r, SERVER, slice_str(l->id)));
 	r->problem = (struct problem){ 0 };
 }

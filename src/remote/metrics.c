@@ -1,4 +1,4 @@
-/* What Prometheus gets to see of databases that are elsewhere.
+/* Metrics of remote databases in Prometheus' format.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "remote/remote.h"
 

@@ -6,11 +6,11 @@
 #include "base/clock.h"
 #include "remote/wait.h"
 
-#define LOOK_US 200000 /* how often a thread that waits looks whether it should stop */
+#define LOOK_US 200000 /* how often a waiting thread checks whether to stop */
 
 struct pool {
 	pthread_mutex_t lock;
-	pthread_cond_t given; /* signalled when one comes back */
+	pthread_cond_t given; /* signalled when a connection is given back */
 	struct fetch_options options;
 	char *ca_bundle;
 	unsigned most, made, idle_count;

@@ -8,8 +8,8 @@
 
 enum kind { READ, WRITE, SINGLE, TOKEN, MANAGE, STREAMS };
 
-/* The rest is Describe… and List…, which only read, or is unsafe. MANAGE: doing it twice is an error that says so
- * ("ResourceInUseException"), and the caller has to expect that one anyway. */
+/* Operations not listed: Describe… and List… only read; all others are unsafe. MANAGE: the second time ends with an
+ * error ("ResourceInUseException") that the caller expects anyway. */
 static const struct row {
 	const char *name;
 	enum kind kind;
@@ -96,7 +96,7 @@ static struct slice new_token(struct arena *a)
 	return buf_slice(&b);
 }
 
-/* Whether the document itself has one: the words may also be part of its data. */
+/* Whether the document itself has a token: the word may also occur in its data. */
 static bool has_token(struct arena *a, struct slice body)
 {
 	return mentions(body, "ClientRequestToken") && json_get(json_parse(a, body), "ClientRequestToken");
@@ -104,8 +104,8 @@ static bool has_token(struct arena *a, struct slice body)
 
 /* ---- single writes ---- */
 
-/* What follows from the item as it was, and is therefore something else the second time. ADD and DELETE are reserved words, so
- * they cannot be names. */
+/* Whether the expression computes from the stored item, so that the second time gives another result. ADD and DELETE
+ * are reserved words, so they cannot be names. */
 static bool computes(struct slice expression)
 {
 	for (size_t i = 0; i < expression.n; i++) {

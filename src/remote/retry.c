@@ -23,7 +23,7 @@ static struct slice code_of(const struct json *reason)
 	return json_is(code, JSON_STRING) ? code->string : SLICE("None");
 }
 
-/* Throttled, and nothing else was wrong. */
+/* Whether throttling is the only reason. */
 static bool is_only_throttled(const struct json *reasons)
 {
 	static const char *const throttling[] = { "ThrottlingError", "ProvisionedThroughputExceeded", NULL };

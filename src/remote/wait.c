@@ -1,4 +1,4 @@
-/* Waiting.
+/* Waiting until a moment, or until a stop.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "remote/wait.h"
 #include <time.h>

@@ -264,8 +264,3 @@ bool page_start_in_bounds(const struct page_request *r, struct arena *a)
 {
 	return page_start_check(r) == PAGE_START_FITS && page_start_in_segment(r, a);
 }
-
-uint32_t scan_segment_of(struct slice pk, uint32_t total_segments)
-{
-	return total_segments ? bounds_segment_of_hash(key_hash(pk), total_segments) : 0;
-}

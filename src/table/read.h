@@ -75,7 +75,5 @@ enum page_start page_start_check(const struct page_request *r);
 bool page_start_in_segment(const struct page_request *r, struct arena *a);
 /* Whether it fits the query's terms, or the scan's segment. */
 bool page_start_in_bounds(const struct page_request *r, struct arena *a);
-/* The scan segment an item with this partition key falls into. */
-uint32_t scan_segment_of(struct slice pk, uint32_t total_segments);
 
 #endif

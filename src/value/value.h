@@ -127,9 +127,6 @@ struct value value_set_minus(struct arena *a, struct value x, struct value y);
 
 /* A copy of `map` with `name` set to `v`, or removed when `v` is absent. */
 struct value value_map_with(struct arena *a, struct value map, struct slice name, struct value v);
-/* A copy of `list` with element `index` replaced (appended if beyond the end), or removed if `v` is absent
- * (unchanged if beyond the end). */
-struct value value_list_with(struct arena *a, struct value list, size_t index, struct value v);
 
 /* Checks untrusted bytes against the layout and V1, and that strings and names are UTF-8. Containers may nest up to
  * `depth` levels: 0 allows scalars and sets only, 32 any item. */

@@ -88,7 +88,7 @@ static bool refuse_missing(struct pattern *p, struct scope *s, const struct wher
 		return run_fail(r, PROBLEM_UNAUTHENTICATED, "Log in first: this list is the caller's own");
 	if (name)
 		return run_invalid(r, name->text, "is required");
-	/* It has a value, of which a format (slug, date) has left nothing. */
+	/* It has a value, but a format (slug, date) has removed all of it. */
 	return run_invalid(r, first_name(w->value, w->attribute), "has nothing in it to look for");
 }
 

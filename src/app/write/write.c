@@ -85,7 +85,7 @@ bool write_read(struct write *w, struct value *full)
 {
 	struct row item;
 
-	/* Asked after reading: who writes to the own account does so with the roles that the account has in what was read. */
+	/* Checked after reading: a write to the caller's own account uses the roles that the account has as read. */
 	if (value_present(w->key))
 		return entity_fetch_key(w->run, w->entity, w->key, true, full) && caller_stands(w->run);
 	if (!entity_fetch(w->run, w->entity, w->args, w->arg_count, true, &item) || !caller_stands(w->run))

@@ -175,7 +175,7 @@ static void give_back(void *ctx)
 	}
 }
 
-static void take(struct taken *t, struct gathered **p)
+static void take_sum(struct taken *t, struct gathered **p)
 {
 	struct gathered *x = *p;
 
@@ -195,13 +195,13 @@ static void take_due(struct taken *t, int64_t now_ms, bool all)
 
 		while (*p) {
 			if (all || (*p)->due_ms <= now_ms)
-				take(t, p);
+				take_sum(t, p);
 			else
 				p = &(*p)->next;
 		}
 	}
 	while (g->unsure)
-		take(t, &g->unsure);
+		take_sum(t, &g->unsure);
 	pthread_mutex_unlock(&g->lock);
 }
 

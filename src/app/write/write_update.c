@@ -77,7 +77,7 @@ static bool apply_one(struct write *w, struct row *f, const struct row_iter *m)
 	struct value v = write_fit(w->run, a, m->value), was = row_find(f, m->name);
 
 	if (a && a->type == ATTR_MAP && w->options->merge && value_type(v) == VALUE_M) {
-		/* what it is merged with is still there, or it is merged again */
+		/* if the stored map changes, the patch is merged again */
 		names_add(w->run->arena, &w->looked_at, a->at);
 		if (!input_merge(w->run, a, was, v, &v))
 			return false;

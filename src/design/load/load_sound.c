@@ -1,10 +1,11 @@
-/* What is right word by word and can never work: circles, values named too early, parameters that nothing gives.
+/* Finds designs that parse and resolve but can never work: circles, values used before they are set, parameters that
+ * nothing gives.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "design/load/load.h"
 
 #define CHAIN_MOST 64 /* longer chains are not followed, whatever the file */
 
-/* Of a thing while circles are looked for, depth first. */
+/* The state of a node in the depth-first search for circles. */
 enum mark { NEW, OPEN, DONE };
 
 /* ---- attributes that are derived from each other ---- */

@@ -93,7 +93,7 @@ static void put_error(struct buf *b, const struct backend_reply *r)
 	json_close(b, '}');
 }
 
-static void run(struct exchange_work *w, struct arena *a, void *local)
+static void run_forward(struct exchange_work *w, struct arena *a, void *local)
 {
 	const struct forwarding *f = w->ctx;
 	struct backend *b = rest_backend(local, f->database);
@@ -127,7 +127,7 @@ bool forward_take(struct exchange *ex, void *ctx, struct slice target, struct sl
 		return false;
 	f = arena_new(&ex->arena, struct forwarding);
 	*f = (struct forwarding){ .database = d, .operation = operation->name, .body = body };
-	if (!exchange_work(ex, run, f))
+	if (!exchange_work(ex, run_forward, f))
 		exchange_reply_error(ex, &busy);
 	return true;
 }

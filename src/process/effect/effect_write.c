@@ -124,7 +124,7 @@ static bool remove_one(struct effect *x, const struct entity *e, struct value ke
 	return effect_settle_one(x, e, key, &go) && (!go || write_remove(x->run, e, key));
 }
 
-/* Both ways: into the batch, or by itself. */
+/* Removes the target: in the batch, or by itself. */
 static bool remove_target(struct effect *x, bool gathers)
 {
 	struct value *args, key;

@@ -36,7 +36,7 @@ static bool has_traces(const struct entity *e)
 bool keeper_is_needed(const struct design *d)
 {
 	if (d->stream != STREAM_NEW_AND_OLD)
-		return false; /* it would see too little: writers do all of it themselves */
+		return false; /* the stream lacks the images: requests do all of the work themselves */
 	for (size_t i = 0; i < d->entity_count; i++) {
 		const struct entity *e = &d->entities[i];
 
@@ -265,7 +265,7 @@ static bool finish(struct keeper *k, bool ok, const struct entity *e, const char
 	return ok;
 }
 
-/* Whether the record shows correct derived attributes and keys: the writer that moved the counter has updated them. */
+/* Whether the record's derived attributes and keys are correct: the writer that moved the counter has updated them. */
 static bool is_in_order(struct run *r, const struct row *stored)
 {
 	const struct entity *e = stored->entity;
@@ -298,7 +298,7 @@ static bool keep_sources(struct keeper *k, const struct kept *x)
 	for (size_t i = 0; i < x->changed.count; i++) {
 		const struct name *n = x->changed.list[i];
 
-		/* Any value that differs will do. */
+		/* Any other value will do. */
 		row_set(&old, n, value_present(row_get(&full, n)) ? VALUE_ABSENT : value_make_null(k->branch->arena));
 	}
 	return finish(k, keep_copies(k->branch, e, row_item(&old), full.full), e, "copies");
@@ -369,8 +369,8 @@ static bool keep_one(struct keeper *k, const struct kept *x)
 	return !x->copies || keep_own_copies(k, x);
 }
 
-/* Whether the record is a soft deletion: the attributes that `delete` sets have its values now, and had not before. Values
- * that depend on the item, such as a time, only have to be new. */
+/* Whether the record is a soft deletion: the attributes that `delete` sets have its values now, and had not before.
+ * Values that depend on the item, such as a time, only have to be new. */
 static bool is_soft_deletion(struct keeper *k, const struct change *c)
 {
 	const struct delete_rule *d = &c->entity->delete_;
