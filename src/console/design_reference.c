@@ -12,16 +12,6 @@ struct references {
 	struct buf seen; /* "User(author_id)\n" for each one written */
 };
 
-void design_reference_text(struct buf *b, const struct reference *r)
-{
-	buf_printf(b, "%.*s(", SLICE_ARG(r->entity));
-	for (size_t i = 0; i < r->arg_count; i++) {
-		buf_str(b, i ? ", " : "");
-		term_print(b, r->args[i]);
-	}
-	buf_byte(b, ')');
-}
-
 /* Whether it is new; remembers it. */
 static bool is_new(struct references *x, struct slice entity, const struct slice *args, size_t n)
 {

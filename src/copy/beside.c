@@ -25,7 +25,7 @@ bool copy_beside_goes_along(struct slice pk, struct slice sk)
 
 static struct slice part(const struct json *item, const char *name)
 {
-	return copy_text(json_get(item, name), "S");
+	return json_get_text(json_get(item, name), "S");
 }
 
 /* The item without members that belong to the old stream. */

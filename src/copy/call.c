@@ -104,14 +104,6 @@ void copier_release(struct copier *c)
 	arena_release(&c->arena);
 }
 
-static bool is_one_of(struct slice error, const char *const *list)
-{
-	for (; *list; list++)
-		if (slice_is(error, *list))
-			return true;
-	return false;
-}
-
 static bool is_throttling(const struct backend_reply *r)
 {
 	static const char *const errors[] = { "ProvisionedThroughputExceededException",
@@ -121,7 +113,7 @@ static bool is_throttling(const struct backend_reply *r)
 					      "TransactionConflictException",
 					      NULL };
 
-	return is_one_of(r->error, errors);
+	return slice_is_one_of(r->error, errors);
 }
 
 /* Whether it is the database's trouble, and not the request's. */
@@ -273,13 +265,6 @@ void copy_job_work(struct job *j, unsigned n, void (*fn)(struct copier *c), bool
 }
 
 /* ---- documents ---- */
-
-struct slice copy_text(const struct json *obj, const char *name)
-{
-	const struct json *t = json_get(obj, name);
-
-	return json_is(t, JSON_STRING) ? t->string : SLICE("");
-}
 
 struct buf copy_body(struct copier *c, struct slice table)
 {

@@ -116,8 +116,6 @@ bool copy_job_pause(struct job *j, int64_t ms);
 void copy_job_work(struct job *j, unsigned n, void (*fn)(struct copier *c), bool (*watch)(struct copier *c));
 unsigned copy_job_parallel(const struct job *j);
 
-/* A text member; empty if absent. */
-struct slice copy_text(const struct json *obj, const char *name);
 struct buf copy_body(struct copier *c, struct slice table); /* {"TableName":"…" */
 struct slice copy_beside(struct copier *c);                 /* <table>.thorpe */
 

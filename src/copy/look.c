@@ -2,13 +2,6 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "copy/copy_internal.h"
 
-static int64_t number(const struct json *table, const char *name)
-{
-	const struct json *n = json_get(table, name);
-
-	return json_is(n, JSON_INT) ? n->integer : 0;
-}
-
 static bool look_at_target(struct copier *c, const struct json *from, struct copy_plan *plan)
 {
 	const struct json *to, *on;
@@ -43,8 +36,8 @@ static bool look_at_copy(struct copier *c, struct copy_plan *plan)
 		return false;
 	plan->source_has_stream = j->stream[0] != 0;
 	plan->view = arena_copy(&c->arena, slice_str(j->view));
-	plan->items = number(from, "ItemCount");
-	plan->bytes = number(from, "TableSizeBytes");
+	plan->items = json_get_int(from, "ItemCount");
+	plan->bytes = json_get_int(from, "TableSizeBytes");
 	plan->is_ours = found == STATE_OURS;
 	plan->phase = found == STATE_NONE ? COPY_BEGINNING : j->phase;
 	return true;

@@ -99,12 +99,12 @@ void copy_state_put_item(struct buf *b, struct job *j, const char *owner)
 
 static struct slice text_in(const struct json *item, const char *name)
 {
-	return copy_text(json_get(item, name), "S");
+	return json_get_text(json_get(item, name), "S");
 }
 
 static int64_t number_in(const struct json *item, const char *name)
 {
-	struct slice t = copy_text(json_get(item, name), "N");
+	struct slice t = json_get_text(json_get(item, name), "N");
 	char text[32] = "";
 
 	if (t.n < sizeof(text))

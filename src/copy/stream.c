@@ -51,8 +51,8 @@ static int64_t known_until(const struct job *j, int64_t now_ms)
 
 static bool add_shard(struct job *j, const struct json *in, bool begins, int64_t reached_ms)
 {
-	struct slice id = copy_text(in, "ShardId"), parent = copy_text(in, "ParentShardId");
-	bool closed = copy_text(json_get(in, "SequenceNumberRange"), "EndingSequenceNumber").n > 0;
+	struct slice id = json_get_text(in, "ShardId"), parent = json_get_text(in, "ParentShardId");
+	bool closed = json_get_text(json_get(in, "SequenceNumberRange"), "EndingSequenceNumber").n > 0;
 	struct source_shard *s = mem_zalloc(sizeof(*s));
 
 	if (s) {
@@ -135,7 +135,7 @@ static bool list(struct copier *c, bool begins)
 		shards = json_get(d, "Shards");
 		pthread_mutex_lock(&j->lock);
 		for (size_t i = 0; ok && json_is(shards, JSON_ARRAY) && i < shards->count; i++) {
-			struct source_shard *s = shard_of(j, copy_text(&shards->items[i], "ShardId"));
+			struct source_shard *s = shard_of(j, json_get_text(&shards->items[i], "ShardId"));
 
 			if (s)
 				s->listed = true;
@@ -143,7 +143,7 @@ static bool list(struct copier *c, bool begins)
 				ok = add_shard(j, &shards->items[i], begins, reached);
 		}
 		pthread_mutex_unlock(&j->lock);
-		after = copy_text(d, "LastEvaluatedShardId");
+		after = json_get_text(d, "LastEvaluatedShardId");
 	} while (ok && after.n);
 	if (!ok)
 		return copy_job_fail(j, "not enough memory");
@@ -208,7 +208,7 @@ static enum read_end new_iterator(struct copier *c, struct source_shard *s)
 		copier_refused(c, COPY_FROM, "GetShardIterator", &r);
 		return READ_FAILED;
 	}
-	return keep_iterator(c, s, copy_text(r.body, "ShardIterator")) ? READ_PAGE : READ_FAILED;
+	return keep_iterator(c, s, json_get_text(r.body, "ShardIterator")) ? READ_PAGE : READ_FAILED;
 }
 
 /* READ_PAGE, READ_ENDED: there is a list of records, perhaps empty. */
@@ -241,7 +241,7 @@ static enum read_end read_records(struct copier *c, struct source_shard *s, cons
 		return READ_FAILED;
 	}
 	*records = json_get(r.body, "Records");
-	*next = copy_text(r.body, "NextShardIterator");
+	*next = json_get_text(r.body, "NextShardIterator");
 	if (!json_is(*records, JSON_ARRAY)) {
 		copy_job_fail(c->job, "%s answers GetRecords with something else", c->job->o->from.name);
 		return READ_FAILED;
@@ -258,7 +258,7 @@ static int64_t created_ms(const struct json *record)
 
 static void keep_sequence(struct source_shard *s, const struct json *record)
 {
-	struct slice sequence = copy_text(json_get(record, "dynamodb"), "SequenceNumber");
+	struct slice sequence = json_get_text(json_get(record, "dynamodb"), "SequenceNumber");
 
 	if (sequence.n && sequence.n < COPY_SEQUENCE) {
 		memcpy(s->sequence, sequence.p, sequence.n);
@@ -364,7 +364,7 @@ static bool apply(struct copier *c, const struct json *records)
 
 		x->keys = json_get(d, "Keys");
 		x->image = json_get(d, "NewImage");
-		x->is_unknown = !x->image && !slice_is(copy_text(&records->items[i], "eventName"), "REMOVE");
+		x->is_unknown = !x->image && !slice_is(json_get_text(&records->items[i], "eventName"), "REMOVE");
 		if (!key_bytes(c, x->keys, &key))
 			return false;
 		(void)map_set(&last, key, x);

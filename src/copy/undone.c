@@ -41,7 +41,8 @@ static bool read_positions(struct copier *c, struct slice processor, struct map 
 			       copier_refused(c, COPY_FROM, "Query", &r);
 		items = json_get(r.body, "Items");
 		for (size_t i = 0; json_is(items, JSON_ARRAY) && i < items->count; i++)
-			(void)map_set(out, copy_text(json_get(&items->items[i], "SK"), "S"), (void *)&items->items[i]);
+			(void)map_set(out, json_get_text(json_get(&items->items[i], "SK"), "S"),
+				      (void *)&items->items[i]);
 		last = json_get(r.body, "LastEvaluatedKey");
 		if (!last)
 			return true;
@@ -71,7 +72,7 @@ static bool has_more(struct copier *c, const struct source_shard *s, struct slic
 		buf_lit(&b, ",\"ShardIteratorType\":\"TRIM_HORIZON\"}");
 	if (!copier_call(c, COPY_FROM, "GetShardIterator", buf_slice(&b), &r))
 		return r.error.n > 0;
-	iterator = copy_text(r.body, "ShardIterator");
+	iterator = json_get_text(r.body, "ShardIterator");
 	for (int i = 0; i < PAGES_MOST && iterator.n; i++) {
 		const struct json *records;
 
@@ -85,7 +86,7 @@ static bool has_more(struct copier *c, const struct source_shard *s, struct slic
 		*out = json_is(records, JSON_ARRAY) && records->count;
 		if (*out)
 			return true;
-		iterator = copy_text(r.body, "NextShardIterator");
+		iterator = json_get_text(r.body, "NextShardIterator");
 	}
 	return true;
 }
@@ -99,7 +100,7 @@ static bool look_for(struct copier *c, struct slice processor, size_t *behind)
 		return false;
 	for (const struct source_shard *s = c->job->shards; s; s = s->next) {
 		const struct json *item = map_get(&positions, slice_str(s->id));
-		struct slice at = copy_text(json_get(item, "sequence"), "S");
+		struct slice at = json_get_text(json_get(item, "sequence"), "S");
 		bool more = s->sequence[0] && sequence_compare(at, slice_str(s->sequence)) < 0;
 
 		if (s->is_old && !s->sequence[0] && !has_more(c, s, at, &more))

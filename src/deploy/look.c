@@ -152,18 +152,11 @@ const struct json *deploy_units_in(const struct json *table)
 	return units;
 }
 
-static int64_t integer(const struct json *obj, const char *name)
-{
-	const struct json *j = json_get(obj, name);
-
-	return json_is(j, JSON_INT) ? j->integer : 0;
-}
-
 static void look_at_billing(struct look *l)
 {
 	const struct json *units = deploy_units_in(l->table);
 	const struct design *d = l->t->as;
-	long long reads = integer(units, "ReadCapacityUnits"), writes = integer(units, "WriteCapacityUnits");
+	long long reads = json_get_int(units, "ReadCapacityUnits"), writes = json_get_int(units, "WriteCapacityUnits");
 
 	if (!d->provisioned && units)
 		NOTE(l,
@@ -466,9 +459,9 @@ static void measure(struct look *l, struct deploy_plan *plan)
 {
 	const struct json *all = json_get(l->table, "GlobalSecondaryIndexes");
 
-	plan->table_bytes += (double)integer(l->table, "TableSizeBytes");
+	plan->table_bytes += (double)json_get_int(l->table, "TableSizeBytes");
 	for (size_t i = 0; json_is(all, JSON_ARRAY) && i < all->count; i++)
-		plan->index_bytes += (double)integer(&all->items[i], "IndexSizeBytes");
+		plan->index_bytes += (double)json_get_int(&all->items[i], "IndexSizeBytes");
 }
 
 bool deploy_look(struct backend *b, const struct deploy_want *w, struct arena *a, struct deploy_plan *plan,

@@ -472,6 +472,10 @@ const struct access *design_access(const struct design *d, struct slice name);
 const struct design_index *design_index(const struct design *d, struct slice name);
 const struct action *entity_action(const struct entity *e, struct slice name);
 const struct attribute *entity_attribute(const struct entity *e, struct slice name);
+/* Whether the pattern has a parameter of this name, in its path or its query string. */
+bool access_has_parameter(const struct access *a, const struct name *n);
+/* Whether the list assigns to an attribute of this name. */
+bool is_assigned(const struct assignment *list, size_t n, struct slice attribute);
 /* Whether a new item takes a number from a sequence. */
 bool entity_takes(const struct entity *e);
 /* Whether the attribute is part of the table's own key; of any key, also of an index. */

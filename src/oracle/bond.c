@@ -26,22 +26,11 @@ static bool each_leaf(const struct access *a, int depth, bool over, visit_leaf *
 	return true;
 }
 
-static bool is_parameter(const struct access *a, const struct name *n)
-{
-	for (size_t i = 0; i < a->param_count; i++)
-		if (a->param_at[i] == n)
-			return true;
-	for (size_t i = 0; i < a->query_param_count; i++)
-		if (a->query_params[i].at == n)
-			return true;
-	return false;
-}
-
 /* ---- filters ---- */
 
 static bool is_input(const struct term *t, const struct access *leaf)
 {
-	return t->kind == TERM_PATH && t->name_count == 2 && t->of == TERM_OF_INPUT && is_parameter(leaf, t->at);
+	return t->kind == TERM_PATH && t->name_count == 2 && t->of == TERM_OF_INPUT && access_has_parameter(leaf, t->at);
 }
 
 static bool is_plain(const struct term *t)

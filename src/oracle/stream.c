@@ -10,18 +10,13 @@
 
 #define PAGE 1000
 
-static bool differs(const struct change *c, const struct name *n)
-{
-	return !value_equal(row_get(&c->old, n), row_get(&c->now, n));
-}
-
 /* Whether a counter moved that something depends on. Without images in the stream it may have. */
 static bool is_counted(const struct design *d, const struct change *c)
 {
 	for (size_t i = 0; i < c->entity->attribute_count; i++) {
 		const struct attribute *a = &c->entity->attributes[i];
 
-		if (a->counter && (d->stream != STREAM_NEW_AND_OLD || differs(c, a->at)) &&
+		if (a->counter && (d->stream != STREAM_NEW_AND_OLD || change_differs(c, a->at)) &&
 		    keep_depends(c->entity, a->at))
 			return true;
 	}
@@ -39,9 +34,9 @@ static bool is_copied(const struct design *d, const struct change *c)
 
 			if (!a->kept_by.n)
 				continue;
-			if (&d->entities[i] == c->entity && (all || differs(c, a->at)))
+			if (&d->entities[i] == c->entity && (all || change_differs(c, a->at)))
 				return true;
-			if (a->copy_of == c->entity && (all || differs(c, a->copy_at)))
+			if (a->copy_of == c->entity && (all || change_differs(c, a->copy_at)))
 				return true;
 		}
 	return false;

@@ -2,13 +2,12 @@
  * leases.
  *
  *   PK                      SK             holds
- *   POSITION#<processor>    <shard id>     sequence (done up to and including), progress (inside the next: opaque),
- *   time,
- *                                          ended (the shard is done to its end: its children may begin)
- *   POSITION#<processor>    retry#<seq>    the same for a parked change that is being retried; gone with it
+ *   POSITION#<processor>    <shard id>     sequence (the last change done), progress (inside the next one: opaque), time,
+ *                                          ended (the whole shard is done: its children may begin)
+ *   POSITION#<processor>    retry#<seq>    the same for a parked change that is being retried; removed with it
  *   POSITION#keeper         seen#<shard>   the keeper's position before a replay: it does not count twice before that
  *   PARKED#<processor>      <sequence>     shard, reason, tries, parked_at, event, old, new (images as maps), key,
- *   progress
+ *                                          progress
  *   PROCESSOR               <processor>    paused, replay_from, replayed (another text with every replay)
  *
  * The position moves in the same transaction as an effect (run.h: rider), on the condition that it is still where it

@@ -1,6 +1,7 @@
 /* Positions in shards that are gone: reports changes that were missed, and removes the positions.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "process/checkpoint_table.h"
+#include "app/db/beside.h"
 #include "process/tail/tail.h"
 
 #define SEEN  "seen#"
@@ -51,8 +52,8 @@ static bool note_lost(const struct sweep *s, struct value item, struct slice sha
 {
 	struct position was = { .processor = s->processor,
 				.shard = shard,
-				.sequence = checkpoint_text(item, "sequence"),
-				.progress = checkpoint_text(item, "progress"),
+				.sequence = beside_text(item, "sequence"),
+				.progress = beside_text(item, "progress"),
 				.stored = true },
 			now = was;
 
@@ -64,7 +65,7 @@ static bool note_lost(const struct sweep *s, struct value item, struct slice sha
 static bool look_at(void *ctx, struct value item)
 {
 	const struct sweep *s = ctx;
-	struct slice shard = checkpoint_text(item, "SK");
+	struct slice shard = beside_text(item, "SK");
 	int64_t time = checkpoint_time(item, "time"), now = s->run->now_ms;
 	bool is_mark = slice_starts(shard, SLICE(SEEN));
 

@@ -1,6 +1,7 @@
 /* Leases: heartbeats, and the owners of shards.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "process/lease_internal.h"
+#include "app/db/beside.h"
 #include <stdio.h>
 #include "base/alloc.h"
 #include "base/log.h"
@@ -212,7 +213,7 @@ static void keep_address(struct seen *s, struct slice address)
 /* False: memory. */
 static bool hear(struct round *c, struct slice id, struct value item)
 {
-	struct slice beat = checkpoint_text(item, "beat");
+	struct slice beat = beside_text(item, "beat");
 	struct seen *s = seen_of(c->l, id);
 
 	if (!s) {
@@ -228,8 +229,8 @@ static bool hear(struct round *c, struct slice id, struct value item)
 	}
 	s->listed = true;
 	s->shards = 0;
-	keep_address(s, checkpoint_text(item, "address"));
-	if (!keep_told(s, checkpoint_text(item, "told")))
+	keep_address(s, beside_text(item, "address"));
+	if (!keep_told(s, beside_text(item, "told")))
 		return false;
 	if (slice_is(beat, s->beat) || beat.n >= sizeof(s->beat))
 		return true;
@@ -256,7 +257,7 @@ static size_t shard_index(const struct round *c, struct slice id)
 static bool take_item(void *ctx, struct value item)
 {
 	struct round *c = ctx;
-	struct slice sk = checkpoint_text(item, "SK");
+	struct slice sk = beside_text(item, "SK");
 	size_t i;
 
 	if (slice_starts(sk, SLICE(SERVER))) {
@@ -306,7 +307,7 @@ static bool count_servers(struct round *c)
 	for (struct seen *s = c->l->servers; s; s = s->next)
 		c->servers += s->lives = lives(c, s);
 	for (size_t i = 0; i < c->shards->count; i++) {
-		struct slice owner = checkpoint_text(c->leases[i], "owner");
+		struct slice owner = beside_text(c->leases[i], "owner");
 		struct seen *s = owner.n ? seen_of(c->l, owner) : NULL;
 
 		if (lives(c, s))
@@ -339,7 +340,7 @@ static void forget_dead(struct round *c)
 
 static bool take_over(struct round *c, size_t i)
 {
-	struct slice id = c->shards->list[i].id, owner = checkpoint_text(c->leases[i], "owner");
+	struct slice id = c->shards->list[i].id, owner = beside_text(c->leases[i], "owner");
 
 	if (!pass_on(c->run, id, c->leases[i], slice_str(c->l->id)))
 		return false;
@@ -357,7 +358,7 @@ static void take_free(struct round *c, size_t part)
 
 	for (size_t k = 0; k < n && c->l->count < part; k++) {
 		size_t i = (from + k) % n;
-		struct slice owner = checkpoint_text(c->leases[i], "owner");
+		struct slice owner = beside_text(c->leases[i], "owner");
 
 		if (slice_is(owner, c->l->id) || (owner.n && lives(c, seen_of(c->l, owner))))
 			continue;
@@ -369,7 +370,7 @@ static void take_free(struct round *c, size_t part)
 static void take_part(struct round *c, size_t part)
 {
 	for (size_t i = 0; i < c->shards->count && c->l->count < part; i++) {
-		struct slice owner = checkpoint_text(c->leases[i], "owner");
+		struct slice owner = beside_text(c->leases[i], "owner");
 		const struct seen *s = owner.n ? seen_of(c->l, owner) : NULL;
 
 		if (lives(c, s) && s->shards > part && s->shards > c->l->count + 1) {
@@ -385,7 +386,7 @@ static void keep_view(struct round *c)
 	struct slice *owners = arena_array(c->run->arena, struct slice, c->shards->count);
 
 	for (size_t i = 0; i < c->shards->count; i++) {
-		struct slice id = c->shards->list[i].id, owner = checkpoint_text(c->leases[i], "owner");
+		struct slice id = c->shards->list[i].id, owner = beside_text(c->leases[i], "owner");
 
 		if (lease_is_mine(c->l, id, c->now_us))
 			owners[i] = slice_str(c->l->id);
@@ -426,7 +427,7 @@ void lease_leave(struct leases *l, struct run *r)
 		struct slice id = arena_copy(r->arena, slice_str(l->mine[0]));
 		struct value item;
 
-		if (checkpoint_get(r, item_key(r, SHARD, id), &item) && slice_is(checkpoint_text(item, "owner"), l->id))
+		if (checkpoint_get(r, item_key(r, SHARD, id), &item) && slice_is(beside_text(item, "owner"), l->id))
 			(void)pass_on(r, id, item, SLICE(""));
 		disown(l, id);
 	}

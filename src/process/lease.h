@@ -2,8 +2,8 @@
  *
  *   PK      SK                   holds
  *   LEASE   server#<server>      beat: another text every LEASE_ROUND_MS while the server lives; told (its report to
- *   other
- *                                servers), address (where they ask it for records, relay/relay.h; missing: nowhere)
+ *                                other servers), address (where they ask it for records, relay/relay.h; missing:
+ *                                nowhere)
  *   LEASE   shard#<shard id>     owner (a server; missing: free), turn (another text with every owner)
  *
  * A server owns a shard until another server takes it. That may happen if the shard has no owner; if the owner's beat

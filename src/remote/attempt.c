@@ -38,13 +38,6 @@ static void read_no_answer(struct remote_backend *b, struct arena *a, const stru
 
 /* ---- an answer ---- */
 
-static struct slice text_of(const struct json *obj, const char *name)
-{
-	const struct json *j = json_get(obj, name);
-
-	return json_is(j, JSON_STRING) ? j->string : (struct slice){ 0 };
-}
-
 /* com.amazonaws.dynamodb.v20120810#ResourceNotFoundException */
 static struct slice without_namespace(struct slice type)
 {
@@ -68,14 +61,14 @@ static enum remote_trouble trouble_of(enum retry_kind kind)
 static void read_error(struct remote_backend *b, struct arena *a, const struct fetch_reply *f, struct attempt *t)
 {
 	struct backend_reply *r = &t->reply;
-	struct slice type = text_of(r->body, "__type");
+	struct slice type = json_get_text(r->body, "__type");
 
 	if (!type.n)
 		type = arena_copy(a, slice_str(f->type));
 	r->error = without_namespace(type);
-	r->message = text_of(r->body, "message");
+	r->message = json_get_text(r->body, "message");
 	if (!r->message.p)
-		r->message = text_of(r->body, "Message");
+		r->message = json_get_text(r->body, "Message");
 	if (!r->error.n) {
 		r->error = r->status >= 500 ? SLICE(REMOTE_UNAVAILABLE) : SLICE("UnexpectedAnswer");
 		r->message = arena_printf(a, "%s answered %d, and not as DynamoDB does: is it the address of one?",

@@ -1,6 +1,7 @@
 /* A stack of idle connections and a count of all.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "remote/pool.h"
+#include "base/cond.h"
 #include <pthread.h>
 #include "base/alloc.h"
 #include "base/clock.h"
@@ -33,7 +34,7 @@ struct pool *pool_new(unsigned most, const struct fetch_options *o)
 		}
 	}
 	pthread_mutex_init(&p->lock, NULL);
-	wait_cond_init(&p->given);
+	cond_init(&p->given);
 	return p;
 }
 

@@ -247,3 +247,8 @@ void remote_label(struct backend *backend, struct slice label)
 		memcpy(b->label, label.p, n);
 	b->label[n] = '\0';
 }
+
+bool remote_is_amazon(const struct remote *r)
+{
+	return r->amazon;
+}

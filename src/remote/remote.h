@@ -77,6 +77,9 @@ void remote_label(struct backend *b, struct slice label);
 
 const char *remote_url(const struct remote *r);
 const char *remote_region(const struct remote *r);
+/* Whether its address is one of Amazon's own. Any thread. */
+bool remote_is_amazon(const struct remote *r);
+
 /* A sentence for a person about a reply that is an error, with what to do where that is known: "there is no table X in
  * eu-west-1 …". In the arena. */
 struct slice remote_explain(const struct remote *r, struct arena *a, const struct backend_reply *reply);

@@ -6,16 +6,6 @@
 
 #define SLICE_MS 100 /* how often `stop` is looked at */
 
-void wait_cond_init(pthread_cond_t *c)
-{
-	pthread_condattr_t attr;
-
-	pthread_condattr_init(&attr);
-	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-	pthread_cond_init(c, &attr);
-	pthread_condattr_destroy(&attr);
-}
-
 void wait_cond_until(pthread_cond_t *c, pthread_mutex_t *m, int64_t until_us)
 {
 	struct timespec t = { .tv_sec = until_us / 1000000, .tv_nsec = until_us % 1000000 * 1000 };

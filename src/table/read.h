@@ -57,6 +57,9 @@ struct page {
  * Errors: INTERNAL (disk). */
 bool db_page(struct db *db, const struct page_request *r, struct arena *a, struct page *out, struct error *e) MUST_CHECK;
 
+/* The term on this attribute; NULL: none. */
+const struct key_term *page_term(const struct page_request *r, struct slice name);
+
 /* How ExclusiveStartKey relates to the key condition; DynamoDB has a text for each:
  *   OUTSIDE          "The provided starting key is outside query boundaries based on provided
  *                    conditions": another partition, no term on a range attribute

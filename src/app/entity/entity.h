@@ -61,6 +61,8 @@ struct companion_item {
 /* The companions of a completed full item, one for each key. Omits those whose key lacks a placeholder's value. */
 bool entity_companions(struct run *r, const struct entity *e, const struct row *full, struct companion_item **out,
 		       size_t *n) MUST_CHECK;
+/* The one with this key; NULL: none. */
+const struct companion_item *companion_find(const struct companion_item *list, size_t n, struct value key);
 
 /* The table key of an identity (values of e->params, in order; normalised here as `lower` says). If the identity does
  * not suffice, runs the entity's `found by` pattern. *key is absent if no such item is possible: an argument is

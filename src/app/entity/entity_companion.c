@@ -173,3 +173,11 @@ bool entity_is_companion(struct run *r, struct value stored)
 		}
 	return false;
 }
+
+const struct companion_item *companion_find(const struct companion_item *list, size_t n, struct value key)
+{
+	for (size_t i = 0; i < n; i++)
+		if (value_equal(list[i].key, key))
+			return &list[i];
+	return NULL;
+}

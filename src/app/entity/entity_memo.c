@@ -185,14 +185,6 @@ bool entity_fetch_key(struct run *r, const struct entity *e, struct value key, b
 
 /* ---- by identity ---- */
 
-static bool are_same(const struct value *x, const struct value *y, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		if (!value_equal(x[i], y[i]))
-			return false;
-	return true;
-}
-
 static const struct value *copied(struct run *r, const struct value *args, size_t n)
 {
 	struct value *copy = arena_array(r->arena, struct value, n);
@@ -207,7 +199,7 @@ const struct value *memo_place(const struct run *r, const struct entity *e, cons
 	for (size_t i = 0; r->memo && i < PLACES_MOST && i < r->memo->place_count; i++) {
 		const struct located *p = &r->memo->places[i];
 
-		if (p->entity == e && are_same(p->args, args, e->param_count))
+		if (p->entity == e && values_equal(p->args, args, e->param_count))
 			return &p->key;
 	}
 	return NULL;
@@ -226,7 +218,7 @@ static const struct asked *asked_before(struct run *r, const struct entity *e, c
 	for (size_t i = 0; r->memo && i < ASKED_MOST; i++) {
 		const struct asked *k = &r->memo->asked[i];
 
-		if (k->entity == e && are_same(k->args, args, n))
+		if (k->entity == e && values_equal(k->args, args, n))
 			return k;
 	}
 	return NULL;

@@ -55,16 +55,6 @@ static struct slice double_text(struct arena *a, double d)
 	return arena_copy(a, slice_str(text));
 }
 
-/* Of an encoded number, for comparing with a range. */
-static double to_double(struct value v)
-{
-	char text[NUMBER_TEXT_MAX];
-	struct number n = value_number(v);
-
-	number_format(&n, text);
-	return strtod(text, NULL);
-}
-
 /* Any JSON number; text where that is what numbers come as. False: `j` is no number DynamoDB can hold, and why. */
 static bool read_number(struct input_place *at, const struct json *j, struct value *out, const char **why)
 {
@@ -112,7 +102,7 @@ static bool take_number(struct input_place *at, const struct json *j, enum attr_
 	n = value_number(*out);
 	if (type == ATTR_EPOCH && (!number_to_i64(&n, &seconds) || seconds < 0))
 		return refuse_value(at, "a time in whole seconds since 1970");
-	return in_range(at, to_double(*out), "");
+	return in_range(at, value_double(*out), "");
 }
 
 /* ---- text ---- */

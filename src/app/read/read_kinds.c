@@ -249,22 +249,12 @@ struct looks {
 	bool at_rows;
 };
 
-static bool is_parameter(const struct access *a, const struct name *name)
-{
-	for (size_t i = 0; i < a->param_count; i++)
-		if (a->param_at[i] == name)
-			return true;
-	for (size_t i = 0; i < a->query_param_count; i++)
-		if (a->query_params[i].at == name)
-			return true;
-	return false;
-}
-
 static void look_at_rows(void *ctx, const struct term *t)
 {
 	struct looks *l = ctx;
 
-	if (t->kind == TERM_PATH && t->of != TERM_OF_INPUT && t->at != l->d->caller_at && !is_parameter(l->access, t->at))
+	if (t->kind == TERM_PATH && t->of != TERM_OF_INPUT && t->at != l->d->caller_at &&
+	    !access_has_parameter(l->access, t->at))
 		l->at_rows = true;
 }
 

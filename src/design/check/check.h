@@ -2,7 +2,7 @@
  * Private to check/ and describe/traffic.c.
  *
  * To add a rule: a function in the check_*.c of its family and a row in that file's table; a section in
- * docs/design-check.md; a case in tests/unit/design/test_check_<family>.c. A new family is also declared below
+ * docs/design-check.md; an example in tests/unit/design/test_check.c. A new family is also declared below
  * (check_rules_…) and listed in check.c.
  *
  * The model is made once, in the findings' arena, before the first rule runs; rules only read it.
@@ -174,7 +174,6 @@ bool attribute_can_be_absent(const struct entity *e, const struct attribute *a);
 bool attribute_can_be_negative(const struct checker *c, const struct entity *e, const struct attribute *a);
 bool attribute_can_change(const struct attribute *a);
 bool is_parameter(const struct entity *e, struct slice name);
-bool is_assigned(const struct assignment *list, size_t n, struct slice attribute);
 /* Whether some rule, key, filter or processor of the design looks at an attribute of this name. */
 bool attribute_is_looked_at(const struct checker *c, struct slice name);
 /* A name in lower case without _ and -: is_deleted and isDeleted are one. */

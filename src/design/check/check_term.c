@@ -84,14 +84,6 @@ bool attribute_is_time(const struct attribute *a)
 	return a->type == ATTR_TIMESTAMP || a->now || a->touched;
 }
 
-bool is_assigned(const struct assignment *list, size_t n, struct slice attribute)
-{
-	EACH (struct assignment, s, list, n)
-		if (slice_equal(s->attribute, attribute))
-			return true;
-	return false;
-}
-
 bool is_parameter(const struct entity *e, struct slice name)
 {
 	return slice_among(e->params, e->param_count, name);

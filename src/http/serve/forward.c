@@ -12,13 +12,6 @@ struct forwarding {
 
 /* ---- which table ---- */
 
-static struct slice text(const struct json *object, const char *name)
-{
-	const struct json *j = json_get(object, name);
-
-	return json_is(j, JSON_STRING) ? j->string : (struct slice){ 0 };
-}
-
 /* From arn:aws:dynamodb:…:table/NAME/stream/…, which iterators also contain. */
 static struct slice table_in(struct slice arn)
 {
@@ -36,19 +29,19 @@ static struct slice table_in(struct slice arn)
 static struct slice table_of(const struct json *body)
 {
 	const struct json *items = json_get(body, "RequestItems"), *actions = json_get(body, "TransactItems");
-	struct slice table = text(body, "TableName");
+	struct slice table = json_get_text(body, "TableName");
 
 	if (!table.n && json_is(items, JSON_OBJECT) && items->count)
 		table = items->members[0].name;
 	if (!table.n && json_is(actions, JSON_ARRAY) && actions->count && json_is(&actions->items[0], JSON_OBJECT) &&
 	    actions->items[0].count)
-		table = text(&actions->items[0].members[0].value, "TableName");
+		table = json_get_text(&actions->items[0].members[0].value, "TableName");
 	if (!table.n)
-		table = table_in(text(body, "StreamArn"));
+		table = table_in(json_get_text(body, "StreamArn"));
 	if (!table.n)
-		table = table_in(text(body, "ShardIterator"));
+		table = table_in(json_get_text(body, "ShardIterator"));
 	if (!table.n)
-		table = table_in(text(body, "ResourceArn"));
+		table = table_in(json_get_text(body, "ResourceArn"));
 	return slice_starts(table, SLICE("arn:")) ? table_in(table) : table;
 }
 

@@ -48,16 +48,11 @@ bool keeper_is_needed(const struct design *d)
 
 /* ---- by an index ---- */
 
-static bool differs(const struct change *c, const struct name *n)
-{
-	return !value_equal(row_get(&c->old, n), row_get(&c->now, n));
-}
-
 /* Whether the item keeps its key and changes its identity. */
 static bool is_renamed(const struct entity *e, const struct change *c)
 {
 	for (size_t i = 0; c->events == ON_UPDATED && i < e->param_count; i++)
-		if (differs(c, e->param_at[i]))
+		if (change_differs(c, e->param_at[i]))
 			return true;
 	return false;
 }
@@ -68,7 +63,7 @@ static bool may_be_deletion(const struct entity *e, const struct change *c)
 	if (c->events == ON_DELETED)
 		return true;
 	for (size_t i = 0; c->events == ON_UPDATED && e->delete_.soft && i < e->delete_.set_count; i++)
-		if (differs(c, e->delete_.set[i].at))
+		if (change_differs(c, e->delete_.set[i].at))
 			return true;
 	return false;
 }
@@ -78,7 +73,7 @@ static bool may_be_copied(const struct change *c, const struct attribute *copy)
 {
 	if (!copy->kept_by.n || copy->copy_of != c->entity || !late_reads_index(copy->kept_access))
 		return false;
-	return c->events != ON_UPDATED || copy->copy_if || differs(c, copy->copy_at) || is_renamed(c->entity, c);
+	return c->events != ON_UPDATED || copy->copy_if || change_differs(c, copy->copy_at) || is_renamed(c->entity, c);
 }
 
 /* Whether an index finds what the item copies. */
@@ -211,7 +206,7 @@ static struct kept *kept_of(struct keeper *k, const struct role *role, struct va
 static bool copies_anew(const struct role *role, const struct change *c)
 {
 	for (size_t i = 0; i < role->copied_from.count; i++)
-		if (differs(c, role->copied_from.list[i]))
+		if (change_differs(c, role->copied_from.list[i]))
 			return true;
 	return false;
 }
@@ -233,11 +228,11 @@ static void look_at(struct keeper *k, const struct change *c)
 	if (c->events == ON_DELETED)
 		return;
 	for (size_t i = 0; role->has_counters && c->events == ON_UPDATED && i < e->attribute_count; i++)
-		x->counted = x->counted || (role->counters[i] && differs(c, e->attributes[i].at));
+		x->counted = x->counted || (role->counters[i] && change_differs(c, e->attributes[i].at));
 	x->copies = x->copies || (role->has_copies && (c->events == ON_CREATED || copies_anew(role, c)));
 	/* In a new item everything differs: copies may be older than the item, or than its move to this key. */
 	for (size_t i = 0; i < role->copied.count; i++)
-		if (is_renamed(e, c) || differs(c, role->copied.list[i]))
+		if (is_renamed(e, c) || change_differs(c, role->copied.list[i]))
 			names_add(k->run->arena, &x->changed, role->copied.list[i]);
 }
 
@@ -385,7 +380,7 @@ static bool is_soft_deletion(struct keeper *k, const struct change *c)
 			return false;
 		if (s->term->kind != TERM_LITERAL && !value_present(now))
 			return false;
-		is_new = is_new || differs(c, s->at);
+		is_new = is_new || change_differs(c, s->at);
 	}
 	return is_new;
 }

@@ -172,13 +172,6 @@ static bool is_new(struct relay *y, struct slice sealed, int64_t at_ms, int64_t 
 	return ok;
 }
 
-static struct slice string_in(const struct json *obj, const char *name)
-{
-	const struct json *j = json_get(obj, name);
-
-	return json_is(j, JSON_STRING) ? j->string : SLICE("");
-}
-
 /* False: not from a server of this table, or a replay of an earlier request. */
 static bool open_ask(struct relay *y, struct arena *a, struct slice body, struct tail_ask *out)
 {
@@ -192,9 +185,9 @@ static bool open_ask(struct relay *y, struct arena *a, struct slice body, struct
 	look = json_get(j, "look");
 	if (!json_is(at, JSON_INT) || !is_new(y, body, at->integer, app_now_ms(y->app)))
 		return false;
-	*out = (struct tail_ask){ .stream = string_in(j, "stream"),
-				  .shard = string_in(j, "shard"),
-				  .after = string_in(j, "after"),
+	*out = (struct tail_ask){ .stream = json_get_text(j, "stream"),
+				  .shard = json_get_text(j, "shard"),
+				  .after = json_get_text(j, "after"),
 				  .look = json_is(look, JSON_BOOL) && look->boolean };
 	return out->after.n < SPOT_ROOM && out->shard.n < LEASE_SHARD_ROOM;
 }

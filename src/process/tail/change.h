@@ -27,6 +27,12 @@ int event_named(struct slice word);
 
 /* Finds the entity of its images and lays them out. */
 void change_lay(struct run *r, struct change *c);
+/* Whether the attribute has another value after the change. */
+static inline bool change_differs(const struct change *c, const struct name *n)
+{
+	return !value_equal(row_get(&c->old, n), row_get(&c->now, n));
+}
+
 /* Whether the item does not fit its design; counts it in the run. */
 bool change_is_passed_over(struct run *r, const struct change *c);
 

@@ -1,6 +1,7 @@
 /* Decides which thread looks for credentials, and when.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "remote/credentials/keyring.h"
+#include "base/cond.h"
 #include <openssl/crypto.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -281,7 +282,7 @@ struct keyring *keyring_new(const struct keyring_options *o)
 		return NULL;
 	k->options = *o;
 	pthread_mutex_init(&k->lock, NULL);
-	wait_cond_init(&k->looked);
+	cond_init(&k->looked);
 	k->region = copy(o->region ? o->region : "");
 	k->ca_bundle = copy(o->ca_bundle);
 	if (k->region && (k->ca_bundle || !o->ca_bundle))

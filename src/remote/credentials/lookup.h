@@ -86,6 +86,8 @@ struct lookup_answer {
 	const char *why;
 };
 void lookup_ask(struct lookup *l, const struct lookup_ask *q, struct lookup_answer *r);
+/* The value of a key of the profile, in either file; NULL: none. */
+const char *lookup_setting(struct lookup *l, const char *profile, const char *key);
 /* The text of a member; NULL: there is none, or it is empty. */
 const char *lookup_text(struct lookup *l, const struct json *obj, const char *name);
 /* Reads the members in the answers of containers, instances and programs. False: some are missing. */

@@ -23,23 +23,18 @@ struct login {
 	const char *token;
 };
 
-static const char *get_setting(struct lookup *l, const char *profile, const char *key)
-{
-	return settings_get(l->settings, profile, key, SETTINGS_BOTH);
-}
-
 static enum found read_profile(struct lookup *l, const char *profile, struct login *g)
 {
 	*g = (struct login){ .profile = profile,
-			     .session = get_setting(l, profile, "sso_session"),
-			     .account = get_setting(l, profile, "sso_account_id"),
-			     .role = get_setting(l, profile, "sso_role_name") };
-	if (!g->session && !get_setting(l, profile, "sso_start_url"))
+			     .session = lookup_setting(l, profile, "sso_session"),
+			     .account = lookup_setting(l, profile, "sso_account_id"),
+			     .role = lookup_setting(l, profile, "sso_role_name") };
+	if (!g->session && !lookup_setting(l, profile, "sso_start_url"))
 		return FOUND_NOTHING;
 	g->start_url = g->session ? settings_get_of(l->settings, "sso-session", g->session, "sso_start_url")
-				  : get_setting(l, profile, "sso_start_url");
+				  : lookup_setting(l, profile, "sso_start_url");
 	g->region = g->session ? settings_get_of(l->settings, "sso-session", g->session, "sso_region")
-			       : get_setting(l, profile, "sso_region");
+			       : lookup_setting(l, profile, "sso_region");
 	if (!g->account || !g->role)
 		return FOUND_NOTHING; /* a token alone is for other services */
 	if (!g->start_url || !g->region || !endpoint_is_region(g->region))
