@@ -170,7 +170,7 @@ bool copier_call(struct copier *c, enum copy_at at, const char *operation, struc
 		else if (clock_monotonic_us() - since > patience || (c->has_last_word && copy_job_halted(j))) {
 			copy_job_fail(
 				j,
-				"%s does not answer (%s: %.*s). What was copied stays: the same command goes on from there",
+				"%s does not answer (%s: %.*s). What was copied stays: run the same command again to continue",
 				side_of(c, at)->name, operation, SLICE_ARG(words_of(c, at, r)));
 			*r = (struct backend_reply){ 0 };
 			break;

@@ -92,7 +92,7 @@ static bool refuse_items(struct job *j)
 {
 	return copy_job_fail(
 		j,
-		"%.*s at %s has items already: nothing was changed. --replace makes it what the source is, and what it has is lost",
+		"%.*s at %s has items already: nothing was changed. --replace makes it equal to the source, and its own items are lost",
 		SLICE_ARG(j->table), j->o->to.name);
 }
 
@@ -109,23 +109,23 @@ static bool judge_state(struct job *j, enum state_found found, bool has_items, b
 	switch (found) {
 	case STATE_NEWER:
 		return copy_job_fail(
-			j, "a later version of Thorpe has begun to copy %.*s to %s: it can go on, this one cannot",
+			j, "a later version of Thorpe has begun to copy %.*s to %s: this version cannot continue it",
 			SLICE_ARG(j->table), j->o->to.name);
 	case STATE_NONE: return !has_items || replace || refuse_items(j);
 	case STATE_OTHER:
 		return !has_items || replace ||
-		       copy_job_fail(j,
-				     "%.*s at %s is a copy of another table than that at %s: nothing was changed. --replace begins anew, and "
-				     "what it has is lost",
-				     SLICE_ARG(j->table), j->o->to.name, j->o->from.name);
+		       copy_job_fail(
+			       j,
+			       "%.*s at %s is a copy of another table than that at %s: nothing was changed. --replace starts over, and its own items are lost",
+			       SLICE_ARG(j->table), j->o->to.name, j->o->from.name);
 	case STATE_OURS: break;
 	}
 	if (j->phase == COPY_SWITCHED)
 		return !has_items || replace ||
-		       copy_job_fail(j,
-				     "%.*s at %s was switched to: it has a life of its own since then, and nothing was changed. --replace "
-				     "begins anew, and what it has is lost",
-				     SLICE_ARG(j->table), j->o->to.name);
+		       copy_job_fail(
+			       j,
+			       "%.*s at %s was switched to: it has changed independently since then, and nothing was changed. --replace starts over, and its own items are lost",
+			       SLICE_ARG(j->table), j->o->to.name);
 	*anew = j->phase == COPY_BEGINNING || (!has_items && atomic_load(&j->items)) ||
 		(j->phase == COPY_SCANNING && !j->segment_count);
 	return true;
@@ -166,7 +166,7 @@ static bool take_hold(struct copier *c, const struct json *from)
 	if (j->is_over)
 		return true;
 	if (found == STATE_OURS && !anew && j->lost)
-		copy_job_say(j, "%.*s: the source has another stream than when this copy began: it begins again",
+		copy_job_say(j, "%.*s: the source has another stream than when this copy began: it starts over",
 			     SLICE_ARG(j->table));
 	if (anew || j->lost) {
 		/* Items of an interrupted start may stay: they are written again, and swept. */
@@ -174,7 +174,7 @@ static bool take_hold(struct copier *c, const struct json *from)
 		j->sweeps = has_items;
 		j->phase = COPY_BEGINNING;
 	} else {
-		copy_job_say(j, "%.*s: goes on with a copy that was begun, %llu items and %llu changes so far",
+		copy_job_say(j, "%.*s: continues an earlier copy, %llu items and %llu changes so far",
 			     SLICE_ARG(j->table), (unsigned long long)atomic_load(&j->items),
 			     (unsigned long long)atomic_load(&j->changes));
 	}
@@ -242,8 +242,8 @@ static bool wait_for_undone(struct copier *c, bool *any, char *names, size_t n)
 static enum copy_end tell_undone(struct job *j, const char *names)
 {
 	snprintf(j->why, sizeof(j->why),
-		 "%.*s: processors at %s have changes before them that they have not seen (%s): what they would do "
-		 "would be done nowhere. --settle does it now; or %s; --drop-undone goes on without",
+		 "%.*s: processors at %s have not processed all changes (%s), and their effects would be lost. "
+		 "--settle runs them now; or %s; --drop-undone continues without",
 		 SLICE_ARG(j->table), j->o->from.name, names,
 		 j->o->from.is_directory
 			 ? "start its server once more, without clients, until `thorpe processors` shows no backlog"
@@ -297,8 +297,8 @@ static enum copy_end check(struct copier *c)
 	if (!different)
 		return COPY_DONE;
 	snprintf(j->why, sizeof(j->why),
-		 "%.*s: %llu items differ, and nothing was switched: --verify says which. Is anyone still writing to "
-		 "either side? --replace copies everything anew",
+		 "%.*s: %llu items differ, and nothing was switched: --verify lists them. Is anyone still writing to "
+		 "either side? --replace copies everything again",
 		 SLICE_ARG(j->table), (unsigned long long)different);
 	return COPY_DIFFERS;
 }
@@ -347,7 +347,7 @@ static enum copy_end work(struct copier *c)
 			return mode == COPY_SWITCH ? switch_over(c) : COPY_CAUGHT_UP;
 		copy_job_say(
 			j,
-			"%.*s: the source's stream has forgotten changes that were not copied yet (it keeps 24 hours): the copy begins again",
+			"%.*s: the source's stream has forgotten changes that were not copied yet (it keeps 24 hours): the copy starts over",
 			SLICE_ARG(j->table));
 		j->sweeps = true;
 		set_phase(j, COPY_BEGINNING);

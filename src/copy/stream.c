@@ -243,7 +243,7 @@ static enum read_end read_records(struct copier *c, struct source_shard *s, cons
 	*records = json_get(r.body, "Records");
 	*next = json_get_text(r.body, "NextShardIterator");
 	if (!json_is(*records, JSON_ARRAY)) {
-		copy_job_fail(c->job, "%s answers GetRecords with something else", c->job->o->from.name);
+		copy_job_fail(c->job, "the reply of %s to GetRecords cannot be read", c->job->o->from.name);
 		return READ_FAILED;
 	}
 	return next->n ? READ_PAGE : READ_ENDED;

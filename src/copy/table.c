@@ -40,7 +40,7 @@ static bool keep_keys(struct job *j, const struct json *schema)
 			return copy_job_fail(j, "not enough memory");
 		j->key_count = i + 1;
 	}
-	return j->key_count || copy_job_fail(j, "%.*s: the source says no key of it", SLICE_ARG(j->table));
+	return j->key_count || copy_job_fail(j, "%.*s: the source's description has no key", SLICE_ARG(j->table));
 }
 
 bool copy_table_ttl(struct copier *c, enum copy_at at, struct slice name, struct slice *attribute)
@@ -196,7 +196,7 @@ static struct slice indexes_differ(struct copier *c, const struct json *from, co
 	}
 	for (size_t i = 0; json_is(to, JSON_ARRAY) && i < to->count; i++)
 		if (!find_named(from, "IndexName", json_get_text(&to->items[i], "IndexName")))
-			return arena_printf(&c->arena, "it has an index %.*s, which the source has not",
+			return arena_printf(&c->arena, "it has an index %.*s, which the source lacks",
 					    SLICE_ARG(json_get_text(&to->items[i], "IndexName")));
 	return SLICE("");
 }

@@ -164,7 +164,7 @@ bool copy_undone_settle(struct copier *c)
 	bool ok = false;
 
 	memcpy(options.secret, o->secret, sizeof(options.secret));
-	copy_job_say(c->job, "%.*s: the processors of %.*s do what is left to do at %s", SLICE_ARG(c->job->table),
+	copy_job_say(c->job, "%.*s: running the processors of %.*s on the changes left at %s", SLICE_ARG(c->job->table),
 		     SLICE_ARG(o->design->name), o->from.name);
 	process_options.app = app_new(&options);
 	if (process_options.app)

@@ -252,7 +252,7 @@ struct entity {
 	size_t lives_count;
 	const struct check_rule *checks;
 	size_t check_count;
-	const struct term *allow[ALLOW_VERBS]; /* NULL: nobody but operators */
+	const struct term *allow[ALLOW_VERBS]; /* NULL: only operators */
 	const struct action *actions;
 	size_t action_count;
 	struct delete_rule delete_;

@@ -345,7 +345,7 @@ static bool take_over(struct round *c, size_t i)
 	if (!pass_on(c->run, id, c->leases[i], slice_str(c->l->id)))
 		return false;
 	if (owner.n)
-		log_info("%.*s: this server goes on with shard %.*s, which was another's",
+		log_info("%.*s: this server takes over shard %.*s, which was another's",
 			 SLICE_ARG(c->run->design->name), SLICE_ARG(id));
 	return own(c->l, id);
 }

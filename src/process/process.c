@@ -14,7 +14,7 @@
 #define DELAY_EVERY_US  100000
 #define BEGIN_EVERY_US  30000000
 #define SHARDS_EVERY_US 1000000 /* lists the shards when one has ended, at most so often */
-#define SHARDS_LEAST_US 200000  /* the same elsewhere, where many end at about the same time */
+#define SHARDS_LEAST_US 200000  /* the same for a remote table, where many shards end at about the same time */
 #define SWEEP_EVERY_US  (3600 * INT64_C(1000000))
 #define DELAY_MOST_MS   1000
 #define DELAY_SLOPE     50      /* milliseconds of lag for one of delay */

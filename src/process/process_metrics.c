@@ -166,6 +166,6 @@ void process_metrics(struct process *const *list, size_t n, struct buf *out)
 	put_relay(list, n, "pages_taken", "Answers of other servers about the records of a shard", taken, out);
 	put_relay(list, n, "pages_given", "Answers given to other servers", given, out);
 	put_relay(list, n, "refused", "Requests for records that did not come from a server of the table", refused, out);
-	put_relay(list, n, "fallbacks",
-		  "Readings of live lists that no server could give: they were made of the stream", fallback, out);
+	put_relay(list, n, "fallbacks", "Reads of live lists that no server could answer: the stream was read instead",
+		  fallback, out);
 }

@@ -1,7 +1,4 @@
-/* The connections of a client: so many at most, shared by any number of threads.
- *
- * The connection that was given back last is taken first, so that a quiet client uses few, and those stay warm.
- * Threads: any.
+/* The connections of a client: a limited number, shared by any number of threads.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef THORPE_REMOTE_POOL_H
 #define THORPE_REMOTE_POOL_H

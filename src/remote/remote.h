@@ -83,8 +83,8 @@ bool remote_is_amazon(const struct remote *r);
 /* A sentence for a person about a reply that is an error, with what to do where that is known: "there is no table X in
  * eu-west-1 …". In the arena. */
 struct slice remote_explain(const struct remote *r, struct arena *a, const struct backend_reply *reply);
-/* Asks whether the table is there (DescribeTable), by a backend of this module. False with such a sentence in `why`.
- * For the start of a program, so that what is wrong is said once and well. */
+/* Asks whether the table exists (DescribeTable), by a backend of this module. False with such a sentence in `why`.
+ * For the start of a program, so that the cause of a problem is reported once and clearly. */
 bool remote_has_table(struct backend *b, struct slice table, char *why, size_t n);
 
 /* ---- metrics ---- */

@@ -64,7 +64,7 @@ test('writers go on during the switch: what was acknowledged is at the target, w
   const late = again.withToken(ann.token);
   assert.equal((await post(late, 'z')).status, 503);
   assert.equal((await late.get('/users/ann')).status, 200);
-  assert.match(again.server.log(), /its table moves away: writes are refused here, reads go on/);
+  assert.match(again.server.log(), /its table moves away: writes are refused here, reads continue/);
 
   // And the other way, with the old place as the target: it takes writes again.
   await copied(0, to.endpoint, again.server.endpoint, '--design', social, '--switch', '--replace', '--yes');
@@ -81,7 +81,7 @@ test('what is taken back counts at once, and a switch that did not come to its e
   const secret = ['--secret-file', join(app.data, 'token-secret')];
   await copied(0, app.server.endpoint, one.endpoint, '--design', social, '--switch', ...secret);
   assert.equal((await post(ann, 'no')).status, 503);
-  assert.match(await reopened(app.server.endpoint), /take writes again/);
+  assert.match(await reopened(app.server.endpoint), /accept writes again/);
   assert.equal((await post(ann, 'yes')).status, 201);
   await app.settled();
 
@@ -113,7 +113,7 @@ test('what is taken back counts at once, and a switch that did not come to its e
   const undone = launch(['copy', '--from', app.server.endpoint, '--to', three.endpoint, '--design', social, '--switch', ...secret], { env });
   await until('writes to be refused', async () => (await post(ann, 'perhaps')).status === 503, 20);
   assert.equal(await within(60, 'the switch to give up', undone.done), 3, undone.stdout + undone.stderr);
-  assert.match(undone.stdout + undone.stderr, /take writes again/);
+  assert.match(undone.stdout + undone.stderr, /accept writes again/);
   assert.equal((await post(ann, 'yes')).status, 201);
 });
 

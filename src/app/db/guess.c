@@ -22,7 +22,7 @@ struct guesses {
 	const struct clock *clock;
 	pthread_mutex_t locks[LOCKS];
 	struct place places[PLACES];
-	struct place pages[PAGES]; /* of Queries; behind the same locks */
+	struct place pages[PAGES]; /* of Queries; under the same locks */
 };
 
 struct guesses *guesses_new(const struct clock *clock)

@@ -28,7 +28,7 @@ static void pass_over(struct copies *c, struct value key)
 	run_pass_over(c->run, PASSED_OVER_REFUSED, "a copy of a %.*s at %.*s: %.*s", SLICE_ARG(c->source->name),
 		      SLICE_ARG(text), SLICE_ARG(why));
 	if (!c->run->passed_over)
-		log_warn("%.*s: a copy of a %.*s at %.*s stays behind: %.*s", SLICE_ARG(c->run->design->name),
+		log_warn("%.*s: a copy of a %.*s at %.*s was not updated: %.*s", SLICE_ARG(c->run->design->name),
 			 SLICE_ARG(c->source->name), SLICE_ARG(text), SLICE_ARG(why));
 }
 

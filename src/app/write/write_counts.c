@@ -48,7 +48,7 @@ bool plan_filter(struct plan *p, struct plan_action *a, const struct term *t, bo
 	if (*cannot)
 		return false;
 	if (!term_to_test(t, &bound, &test, &why, &e))
-		return why ? run_fail(p->run, PROBLEM_INTERNAL, "A condition cannot be asked of the database: %s", why)
+		return why ? run_fail(p->run, PROBLEM_INTERNAL, "A condition cannot be expressed in DynamoDB: %s", why)
 			   : scope_error(&s, &e);
 	a->also = test_join(p->run->arena, TEST_AND, a->also, test);
 	return !s.failed;

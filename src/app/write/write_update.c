@@ -182,7 +182,7 @@ bool write_adds(struct write *w, const struct row *f, const struct row *before, 
 		if (!scope_value_for(&s, x->term, x->attribute, &v))
 			return false;
 		if (value_type(v) != VALUE_N)
-			return run_invalid(w->run, x->attribute, "cannot be moved by what is no number");
+			return run_invalid(w->run, x->attribute, "can only be changed by a number");
 		n = value_number(v);
 		if (!fields_move(w->run, adds, x->attribute, &n))
 			return false;

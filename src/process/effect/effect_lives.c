@@ -20,7 +20,7 @@ static bool to_test(struct run *r, const struct term *t, const struct test **out
 
 	row_init(&none, r->arena, NULL);
 	if (!term_to_test(t, &bound, out, &why, &e))
-		return why ? run_fail(r, PROBLEM_INTERNAL, "A condition cannot be asked of the database: %s", why)
+		return why ? run_fail(r, PROBLEM_INTERNAL, "A condition cannot be expressed in DynamoDB: %s", why)
 			   : scope_error(&s, &e);
 	return !s.failed;
 }
@@ -154,7 +154,7 @@ void effect_tell_required(struct effect *x, const struct requirement *q)
 			      SLICE_ARG(q->sentence));
 	else
 		run_pass_over(x->run, PASSED_OVER_REQUIREMENT,
-			      "a %.*s is not put: the %.*s that it requires is not there, or not so",
+			      "a %.*s is not put: the %.*s that it requires does not exist, or does not meet its condition",
 			      SLICE_ARG(x->target->name), SLICE_ARG(q->target.entity));
 }
 

@@ -492,8 +492,8 @@ bool keeper_take_traces(struct run *r, const struct change *c, const struct posi
 	t = r->problem.type;
 	if (ok || r->rider_lost || t == PROBLEM_BUSY || t == PROBLEM_INTERNAL || t == PROBLEM_NONE)
 		return ok;
-	run_pass_over(r, PASSED_OVER_REFUSED, "what a %.*s has left: %.*s", SLICE_ARG(c->entity->name),
-		      SLICE_ARG(r->problem.detail));
+	run_pass_over(r, PASSED_OVER_REFUSED, "companions and counts of an expired %.*s: %.*s",
+		      SLICE_ARG(c->entity->name), SLICE_ARG(r->problem.detail));
 	r->problem = (struct problem){ 0 };
 	return true;
 }

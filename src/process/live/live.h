@@ -36,7 +36,7 @@ struct live; /* of one app */
 struct live_topic;
 
 struct relay;
-/* `relay`: where records of a table elsewhere come from; NULL: from its stream. Both outlive it. NULL: memory. */
+/* `relay`: the source of a remote table's records; NULL: its stream. Both outlive it. NULL: memory. */
 struct live *live_new(struct app *app, struct relay *relay);
 /* Call when there are no watchers left. NULL is fine. */
 void live_free(struct live *l);

@@ -71,12 +71,12 @@ struct live {
 	bool started;               /* (lock) there is a thread */
 	bool stopping;              /* (lock) */
 	bool running;               /* (lock) positions are known */
-	uint64_t failures;          /* (lock) of starting, so that who waits for it notices */
+	uint64_t failures;          /* (lock) failed starts, for threads that wait for one */
 	size_t watchers;            /* (lock) */
 	size_t posts, posted_bytes; /* (lock) L4 */
 	struct live_at at;  /* (lock) changes up to it have been compared with the topics that were there then */
 	uint64_t delivered; /* (lock) and their events given to the targets */
-	uint64_t seen;      /* (lock) of a stream elsewhere: database_latest() when it was last read */
+	uint64_t seen;      /* (lock) of a remote stream: database_latest() when it was last read */
 	struct live_table topics, partitions; /* (lock) */
 	struct live_topic *moving;            /* (lock) */
 };

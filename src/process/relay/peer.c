@@ -127,7 +127,7 @@ struct slice peer_ask(struct relay *y, struct run *r, const struct lease_owner *
 		note_failure(p, owner->address,
 			     reply.end != FETCH_ANSWERED ? reply.why
 			     : reply.status == 403 ? "it refuses this server: do both have the same secret and time?"
-						   : "what it says is no answer");
+						   : "its reply cannot be understood");
 	pthread_mutex_unlock(&y->asking);
 	if (ok)
 		atomic_fetch_add(&y->taken, 1);

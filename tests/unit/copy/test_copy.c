@@ -296,7 +296,7 @@ static void an_hour_later_it_goes_on_also_without_a_position(void **state)
 	change_some(f, 1);
 	f->o.from.is_directory = true;
 	must_be_done(f);
-	assert_null(strstr(f->said, "begins again"));
+	assert_null(strstr(f->said, "starts over"));
 	assert_same(f);
 }
 
@@ -323,7 +323,7 @@ static void a_trimmed_position_is_no_loss_within_a_day(void **state)
 	f->o.from.is_directory = true;
 	must_be_done(f);
 	assert_int_equal(atomic_load(&f->from.played), 4);
-	assert_null(strstr(f->said, "begins again"));
+	assert_null(strstr(f->said, "starts over"));
 	assert_same(f);
 }
 
@@ -337,7 +337,7 @@ static void a_trimmed_position_is_a_loss_after_a_day(void **state)
 	f->from.play = play_trimmed;
 	f->o.from.is_directory = true;
 	must_be_done(f);
-	assert_non_null(strstr(f->said, "begins again"));
+	assert_non_null(strstr(f->said, "starts over"));
 	assert_same(f);
 }
 
