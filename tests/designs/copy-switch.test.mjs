@@ -38,7 +38,7 @@ test('writers go on during the switch: what was acknowledged is at the target, w
   await until('some posts', () => taken.length > 20);
   const said = await copied(0, app.server.endpoint, to.endpoint, '--design', social, '--switch', '--secret-file', secret);
   assert.match(said, /servers of the design at \S+ refuse writes from now on/);
-  assert.match(said, /past them are not told/);
+  assert.match(said, /bypass them are not stopped/);
   await until('some to be refused', () => refused.length > 5);
   ends = true;
   await load;
@@ -128,7 +128,7 @@ test('with --drop-undone the switch does not wait for processors, and what they 
   const { body: { post_id: undone } } = await ann.post('/posts', { content: 'Not delivered' });
   const data = freshDirectory();
   await app.server.stop();
-  assert.match(await copied(3, app.data, data, '--design', social, '--switch'), /have not seen \(.*deliver a post to followers/s);
+  assert.match(await copied(3, app.data, data, '--design', social, '--switch'), /have not processed all changes \(.*deliver a post to followers/s);
   assert.match(await copied(2, app.data, data, '--design', social, '--switch', '--drop-undone', '--settle'), /--settle and --drop-undone/);
   assert.match(await copied(0, app.data, data, '--design', social, '--switch', '--drop-undone'), /done\. /);
   const moved = await startDesign('social', { data, oracle: false });
