@@ -2,29 +2,21 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "api/op.h"
 
-/* JSON null counts as absent everywhere. */
-static const struct json *member(const struct json *obj, const char *name)
-{
-	const struct json *j = json_get(obj, name);
-
-	return j && j->type != JSON_NULL ? j : NULL;
-}
-
 bool op_has(const struct json *obj, const char *name)
 {
-	return member(obj, name) != NULL;
+	return json_get_present(obj, name) != NULL;
 }
 
 struct slice op_string(const struct json *obj, const char *name)
 {
-	const struct json *j = member(obj, name);
+	const struct json *j = json_get_present(obj, name);
 
 	return json_is(j, JSON_STRING) ? j->string : (struct slice){ "", 0 };
 }
 
 bool op_bool(const struct json *obj, const char *name, bool otherwise)
 {
-	const struct json *j = member(obj, name);
+	const struct json *j = json_get_present(obj, name);
 
 	/* The shape has let through only "true", "1", "yes" and their opposites, as DynamoDB does. */
 	if (json_is(j, JSON_STRING))
@@ -34,7 +26,7 @@ bool op_bool(const struct json *obj, const char *name, bool otherwise)
 
 int64_t op_int(const struct json *obj, const char *name, int64_t otherwise)
 {
-	const struct json *j = member(obj, name);
+	const struct json *j = json_get_present(obj, name);
 
 	if (json_is(j, JSON_INT))
 		return j->integer;

@@ -44,7 +44,7 @@ struct app *app_new(const struct app_options *o)
 	app->idempotency = idempotency_new();
 	app->lag = o->database && o->database->is_remote ? lag_new(o->design) : NULL;
 	app->guesses = o->database && o->database->is_remote ? guesses_new(app->clock)
-							     : NULL; /* NULL for want of memory: slower */
+							     : NULL; /* NULL if memory is out: slower */
 	ARENA_TRY(&app->arena, {
 		app->routes = routes_new(&app->arena, app->design);
 		app->index = app_index_make(app->design, &app->arena);

@@ -97,19 +97,12 @@ bool demo_is_empty(struct app *app, struct backend *b, struct arena *a)
 
 /* ---- steps ---- */
 
-static struct slice text_of(const struct json *object, const char *name)
-{
-	const struct json *j = json_get(object, name);
-
-	return json_is(j, JSON_STRING) ? j->string : (struct slice){ 0 };
-}
-
 static void read_caller(struct arena *a, const struct json *step, struct caller *c)
 {
 	const struct json *roles = json_get(step, "roles");
 	struct slice *list;
 
-	c->subject = text_of(step, "as");
+	c->subject = json_get_text(step, "as");
 	c->operator_ = !c->subject.n;
 	if (!json_is(roles, JSON_ARRAY))
 		return;
@@ -127,8 +120,8 @@ static const char *read_step(struct app *app, struct arena *a, const struct json
 	const struct json *body = json_get(step, "body"), *at = json_get(step, "at");
 	struct buf b;
 
-	q->method = app_method_parse(text_of(step, "method"));
-	app_request_target(q, text_of(step, "path"));
+	q->method = app_method_parse(json_get_text(step, "method"));
+	app_request_target(q, json_get_text(step, "path"));
 	if (q->method == APP_OTHER)
 		return "method must be GET, POST, PUT, PATCH or DELETE";
 	if (!q->path.n || q->path.p[0] != '/')
@@ -151,7 +144,7 @@ static bool play_step(struct app *app, struct backend *b, struct arena *a, const
 	struct app_request q = { .trusted = &caller };
 	struct app_reply reply = { 0 };
 	const char *wrong = read_step(app, a, step, now_ms, &q);
-	struct slice name = app_design(app)->name, method = text_of(step, "method");
+	struct slice name = app_design(app)->name, method = json_get_text(step, "method");
 
 	if (wrong) {
 		log_warn("demo data of %.*s, step %u: %s", SLICE_ARG(name), number, wrong);
@@ -177,7 +170,7 @@ bool demo_play(struct app *app, struct backend *b, struct arena *a, struct slice
 		*why = file ? "demo data needs a list of \"steps\"" : "the file is not JSON";
 		return false;
 	}
-	report->accounts = text_of(file, "accounts");
+	report->accounts = json_get_text(file, "accounts");
 	atomic_store(&report->total, steps->count);
 	arena_init(&own);
 	for (uint32_t i = 0; i < steps->count; i++) {

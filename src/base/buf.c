@@ -174,3 +174,12 @@ void buf_hex(struct buf *b, struct slice s)
 	}
 	b->n += 2 * s.n;
 }
+
+void buf_label(struct buf *b, struct slice s)
+{
+	for (size_t i = 0; i < s.n; i++) {
+		if (s.p[i] == '"' || s.p[i] == '\\')
+			buf_byte(b, '\\');
+		buf_byte(b, s.p[i] == '\n' ? ' ' : (uint8_t)s.p[i]);
+	}
+}

@@ -61,5 +61,7 @@ size_t read_varint(const void *p, const void *end, uint64_t *v);
 
 void buf_base64(struct buf *b, struct slice s);
 void buf_hex(struct buf *b, struct slice s); /* lower case */
+/* The value of a label in Prometheus' text format, without its quotes. */
+void buf_label(struct buf *b, struct slice s);
 
 #endif

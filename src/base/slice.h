@@ -52,6 +52,37 @@ static inline bool slice_among(const struct slice *list, size_t n, struct slice 
 	return false;
 }
 
+/* Whether it is one of the words, of which NULL is the last. */
+static inline bool slice_is_one_of(struct slice s, const char *const *words)
+{
+	for (; *words; words++)
+		if (slice_is(s, *words))
+			return true;
+	return false;
+}
+
+/* Without the double quotes around it, if it has both. */
+static inline struct slice slice_unquoted(struct slice s)
+{
+	return s.n >= 2 && s.p[0] == '"' && s.p[s.n - 1] == '"' ? slice_make(s.p + 1, s.n - 2) : s;
+}
+
+/* Whether `part` occurs in it; an empty one does. */
+bool slice_contains(struct slice s, struct slice part);
+/* Equal, except for the case of ASCII letters. */
+bool slice_equal_any_case(struct slice a, struct slice b);
+
+/* Copies `s` to *at, which has room for it, and moves *at past the copy. For texts in the block of their owner. */
+static inline struct slice slice_pack(char **at, struct slice s)
+{
+	struct slice copy = slice_make(*at, s.n);
+
+	if (s.n)
+		memcpy(*at, s.p, s.n);
+	*at += s.n;
+	return copy;
+}
+
 /* Unsigned byte order; a prefix sorts before longer slices. <0, 0, >0. */
 static inline int slice_cmp(struct slice a, struct slice b)
 {

@@ -10,22 +10,6 @@ struct cost {
 	int64_t us;
 };
 
-static double number_of(const struct json *object, const char *name)
-{
-	const struct json *j = json_get(object, name);
-
-	if (json_is(j, JSON_INT))
-		return (double)j->integer;
-	return json_is(j, JSON_DOUBLE) ? j->number : 0;
-}
-
-static struct slice text(const struct json *object, const char *name)
-{
-	const struct json *j = json_get(object, name);
-
-	return json_is(j, JSON_STRING) ? j->string : (struct slice){ 0 };
-}
-
 static void print_units(struct buf *b, double read, double write)
 {
 	if (read > 0 || write <= 0)
@@ -46,15 +30,15 @@ static void print_time(struct buf *b, int64_t us)
 static void print_request(struct buf *b, const struct json *request, struct slice raw, struct cost *total)
 {
 	const struct json *items = json_get(request, "items"), *document = json_get(request, "request");
-	double read = number_of(request, "read_units"), write = number_of(request, "write_units");
-	struct slice error = text(request, "error");
-	int64_t us = (int64_t)number_of(request, "us");
+	double read = json_get_number(request, "read_units"), write = json_get_number(request, "write_units");
+	struct slice error = json_get_text(request, "error");
+	int64_t us = (int64_t)json_get_number(request, "us");
 
 	total->requests++;
 	total->read += read;
 	total->write += write;
 	total->us += us;
-	buf_printf(b, "\n%zu. %.*s", total->requests, SLICE_ARG(text(request, "operation")));
+	buf_printf(b, "\n%zu. %.*s", total->requests, SLICE_ARG(json_get_text(request, "operation")));
 	if (json_is(items, JSON_INT))
 		buf_printf(b, ": %lld item%s", (long long)items->integer, items->integer == 1 ? "" : "s");
 	print_units(b, read, write);
@@ -116,9 +100,9 @@ static void print_pattern(struct buf *b, const struct json *pattern)
 	const struct json *further = json_get(pattern, "parameters"), *ids = json_get(pattern, "ids");
 
 	buf_lit(b, "  \"");
-	buf_put(b, text(pattern, "name"));
+	buf_put(b, json_get_text(pattern, "name"));
 	buf_byte(b, '"');
-	print_placeholders(b, text(pattern, "path"));
+	print_placeholders(b, json_get_text(pattern, "path"));
 	for (uint32_t i = 0; json_is(further, JSON_ARRAY) && i < further->count; i++)
 		if (json_is(&further->items[i], JSON_STRING))
 			buf_printf(b, " [%.*s=…]", SLICE_ARG(further->items[i].string));

@@ -68,22 +68,6 @@ static const struct json *send_request(struct ask *c, const char *method, struct
 
 /* ---- list ---- */
 
-static struct slice text(const struct json *object, const char *name)
-{
-	const struct json *j = json_get(object, name);
-
-	return json_is(j, JSON_STRING) ? j->string : (struct slice){ 0 };
-}
-
-static double number_of(const struct json *object, const char *name)
-{
-	const struct json *j = json_get(object, name);
-
-	if (json_is(j, JSON_INT))
-		return (double)j->integer;
-	return json_is(j, JSON_DOUBLE) ? j->number : 0;
-}
-
 /* The most urgent first. */
 static const struct {
 	const char *word, *text;
@@ -102,47 +86,49 @@ static const struct {
 static void print_passed_over(const struct json *p)
 {
 	const struct json *counts = json_get(p, "passed_over");
-	struct slice last = text(p, "last_passed_over");
+	struct slice last = json_get_text(p, "last_passed_over");
 	const char *between = "  passed over: ";
 
 	for (size_t i = 0; i < sizeof(passed_over) / sizeof(*passed_over); i++) {
-		if (number_of(counts, passed_over[i].word) <= 0)
+		if (json_get_number(counts, passed_over[i].word) <= 0)
 			continue;
-		printf("%s%.0f %s", between, number_of(counts, passed_over[i].word), passed_over[i].text);
+		printf("%s%.0f %s", between, json_get_number(counts, passed_over[i].word), passed_over[i].text);
 		between = ", ";
 	}
 	if (between[0] == ',')
 		putchar('\n');
 	if (last.n)
-		printf("  last passed over, %.*s: %.*s\n", SLICE_ARG(text(p, "last_passed_over_at")), SLICE_ARG(last));
+		printf("  last passed over, %.*s: %.*s\n", SLICE_ARG(json_get_text(p, "last_passed_over_at")),
+		       SLICE_ARG(last));
 }
 
 static void print_one(const struct json *p)
 {
 	const struct json *paused = json_get(p, "paused");
-	struct slice problem = text(p, "last_problem"), on = text(p, "on");
-	bool stands_still = text(p, "stands_still").n > 0;
-	double lag = number_of(p, "lag_seconds");
+	struct slice problem = json_get_text(p, "last_problem"), on = json_get_text(p, "on");
+	bool stands_still = json_get_text(p, "stands_still").n > 0;
+	double lag = json_get_number(p, "lag_seconds");
 
-	printf("%.*s%s\n", SLICE_ARG(text(p, "name")),
+	printf("%.*s%s\n", SLICE_ARG(json_get_text(p, "name")),
 	       stands_still                                    ? "  (stands still)"
 	       : json_is(paused, JSON_BOOL) && paused->boolean ? "  (paused)"
 							       : "");
-	printf("  %.*s%s%.*s, %.0f done", SLICE_ARG(on), on.n ? ": " : "", SLICE_ARG(text(p, "effect")),
-	       number_of(p, "done"));
+	printf("  %.*s%s%.*s, %.0f done", SLICE_ARG(on), on.n ? ": " : "", SLICE_ARG(json_get_text(p, "effect")),
+	       json_get_number(p, "done"));
 	if (lag > 0)
 		printf(", %.1f s behind", lag);
-	if (number_of(p, "backlog") > 0)
-		printf(", %.0f waiting", number_of(p, "backlog"));
-	if (number_of(p, "retries") > 0)
-		printf(", %.0f tried again", number_of(p, "retries"));
-	if (number_of(p, "parked") > 0)
-		printf(", %.0f parked", number_of(p, "parked"));
-	if (number_of(p, "lost") > 0)
-		printf(", %.0f times behind what the stream keeps", number_of(p, "lost"));
+	if (json_get_number(p, "backlog") > 0)
+		printf(", %.0f waiting", json_get_number(p, "backlog"));
+	if (json_get_number(p, "retries") > 0)
+		printf(", %.0f tried again", json_get_number(p, "retries"));
+	if (json_get_number(p, "parked") > 0)
+		printf(", %.0f parked", json_get_number(p, "parked"));
+	if (json_get_number(p, "lost") > 0)
+		printf(", %.0f times behind what the stream keeps", json_get_number(p, "lost"));
 	putchar('\n');
 	if (problem.n)
-		printf("  last problem, %.*s: %.*s\n", SLICE_ARG(text(p, "last_problem_at")), SLICE_ARG(problem));
+		printf("  last problem, %.*s: %.*s\n", SLICE_ARG(json_get_text(p, "last_problem_at")),
+		       SLICE_ARG(problem));
 	print_passed_over(p);
 }
 
@@ -157,17 +143,18 @@ static void print_shards(const struct json *reply)
 	       (unsigned)shards->count, shards->count == 1 ? "" : "s");
 	for (uint32_t i = 0; i < shards->count; i++) {
 		const struct json *s = &shards->items[i], *closed = json_get(s, "closed");
-		struct slice owner = text(s, "owner");
+		struct slice owner = json_get_text(s, "owner");
 
-		printf("  %.*s%s  ", SLICE_ARG(text(s, "shard")),
+		printf("  %.*s%s  ", SLICE_ARG(json_get_text(s, "shard")),
 		       json_is(closed, JSON_BOOL) && closed->boolean ? " (closed)" : "");
 		if (!owner.n) {
 			puts("no server reads it");
 			continue;
 		}
 		printf("%.*s", SLICE_ARG(owner));
-		if (number_of(s, "lag_seconds") > 0)
-			printf(", %.1f s behind, %.0f waiting", number_of(s, "lag_seconds"), number_of(s, "backlog"));
+		if (json_get_number(s, "lag_seconds") > 0)
+			printf(", %.1f s behind, %.0f waiting", json_get_number(s, "lag_seconds"),
+			       json_get_number(s, "backlog"));
 		putchar('\n');
 	}
 }
@@ -240,7 +227,7 @@ static const struct json *parked_page(struct ask *c, struct slice after, struct 
 	if (after.n)
 		buf_printf(&path, "&after=%.*s", SLICE_ARG(after));
 	reply = send_request(c, "GET", &path, (struct slice){ 0 }, raw);
-	*next = text(reply, "next");
+	*next = json_get_text(reply, "next");
 	return reply ? json_get(reply, "items") : NULL;
 }
 
@@ -262,9 +249,10 @@ static int run_parked(struct ask *c)
 			if (key)
 				json_write(&b, key);
 			printf("%.*s  %.*s %.*s %.*s\n  %.*s (%.0f tries, parked %.*s)\n",
-			       SLICE_ARG(text(p, "sequence")), SLICE_ARG(text(p, "entity")),
-			       SLICE_ARG(text(p, "event")), SLICE_ARG(buf_slice(&b)), SLICE_ARG(text(p, "reason")),
-			       number_of(p, "tries"), SLICE_ARG(text(p, "parked_at")));
+			       SLICE_ARG(json_get_text(p, "sequence")), SLICE_ARG(json_get_text(p, "entity")),
+			       SLICE_ARG(json_get_text(p, "event")), SLICE_ARG(buf_slice(&b)),
+			       SLICE_ARG(json_get_text(p, "reason")), json_get_number(p, "tries"),
+			       SLICE_ARG(json_get_text(p, "parked_at")));
 		}
 	} while (after.n);
 	if (!count)
@@ -295,7 +283,7 @@ static int settle_all(struct ask *c)
 		if (!items)
 			return EXIT_REFUSED;
 		for (uint32_t i = 0; json_is(items, JSON_ARRAY) && i < items->count; i++) {
-			if (settle(c, text(&items->items[i], "sequence")))
+			if (settle(c, json_get_text(&items->items[i], "sequence")))
 				done++;
 			else
 				failed++;

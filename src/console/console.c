@@ -42,7 +42,7 @@ void console_free(struct console *c)
 }
 
 /* Uses an arena of its own: intermediate results are much larger than the document. */
-static bool make(struct console *c, const struct design *d, struct console_document *out)
+static bool make_document(struct console *c, const struct design *d, struct console_document *out)
 {
 	volatile bool ok = true;
 	struct arena scratch;
@@ -73,7 +73,7 @@ const struct console_document *console_design(struct console *c, struct slice na
 			continue;
 		*missing = false;
 		pthread_mutex_lock(&c->lock);
-		if (c->documents[i].body.n || make(c, d, &c->documents[i]))
+		if (c->documents[i].body.n || make_document(c, d, &c->documents[i]))
 			found = &c->documents[i];
 		pthread_mutex_unlock(&c->lock);
 	}

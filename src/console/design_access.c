@@ -111,11 +111,11 @@ static struct slice does(struct arena *a, const struct processor *p)
 	case EFFECT_UPDATE:
 	case EFFECT_DELETE:
 		buf_str(&b, p->effect == EFFECT_UPDATE ? "updates " : "deletes ");
-		design_reference_text(&b, &p->target_ref);
+		describe_reference(&b, &p->target_ref);
 		break;
 	case EFFECT_COUNT:
 		buf_lit(&b, "counts on ");
-		design_reference_text(&b, &p->target_ref);
+		describe_reference(&b, &p->target_ref);
 		buf_printf(&b, ".%.*s", SLICE_ARG(p->target_attribute));
 		break;
 	case EFFECT_SEND: buf_str(&b, p->send_opensearch ? "sends it to OpenSearch" : "sends it to a webhook"); break;

@@ -19,7 +19,6 @@ void design_references_doc(struct buf *b, const struct design *d, const struct e
 void design_parts_doc(struct buf *b, const struct template *t); /* the pieces of a template; NULL: an empty list */
 void design_keys_doc(struct buf *b, const struct key_rule *rules, size_t n); /* a list */
 struct slice design_type(struct arena *a, const struct attribute *x);        /* "list of string"; NULL: "string" */
-void design_reference_text(struct buf *b, const struct reference *r);        /* User(author_id) */
 void design_line(struct buf *b, struct place p);
 
 #endif

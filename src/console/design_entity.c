@@ -83,7 +83,7 @@ static void put_count(struct buf *b, const struct count_rule *c)
 	struct buf text;
 
 	buf_init(&text, b->arena);
-	design_reference_text(&text, &c->target);
+	describe_reference(&text, &c->target);
 	buf_printf(&text, ".%.*s", SLICE_ARG(c->attribute));
 	if (c->by) {
 		buf_lit(&text, " by ");

@@ -1,5 +1,5 @@
-/* Which attributes of an item name another item: what the design declares (requires, counts, copies), and what its keys and
- * names show. The console links the two items; the other need not exist.
+/* Which attributes of an item name another item: what the design declares (requires, counts, copies), and what its keys
+ * and names show. The console links the two items; the other need not exist.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <strings.h>
 
@@ -11,16 +11,6 @@ struct references {
 	const struct entity *from;
 	struct buf seen; /* "User(author_id)\n" for each one written */
 };
-
-void design_reference_text(struct buf *b, const struct reference *r)
-{
-	buf_printf(b, "%.*s(", SLICE_ARG(r->entity));
-	for (size_t i = 0; i < r->arg_count; i++) {
-		buf_str(b, i ? ", " : "");
-		term_print(b, r->args[i]);
-	}
-	buf_byte(b, ')');
-}
 
 /* Whether it is new; remembers it. */
 static bool is_new(struct references *x, struct slice entity, const struct slice *args, size_t n)
@@ -38,7 +28,7 @@ static bool is_new(struct references *x, struct slice entity, const struct slice
 	return true;
 }
 
-static void add(struct references *x, struct slice entity, const struct slice *args, size_t n)
+static void add_reference(struct references *x, struct slice entity, const struct slice *args, size_t n)
 {
 	if (!is_new(x, entity, args, n))
 		return;
@@ -61,7 +51,7 @@ static void add_declared(struct references *x, struct slice entity, const struct
 		names[i] = args[i]->names[0];
 	}
 	if (to && to->param_count == n)
-		add(x, entity, names, n);
+		add_reference(x, entity, names, n);
 }
 
 static void add_requirements(struct references *x, const struct requirement *list, size_t n)
@@ -125,7 +115,7 @@ static void add_by_key(struct references *x, const struct entity *to)
 		const struct attribute *a = after_prefix(x->from, x->from->keys[i].template, prefix);
 
 		if (a && !a->id)
-			add(x, to->name, &a->name, 1);
+			add_reference(x, to->name, &a->name, 1);
 	}
 }
 
@@ -153,7 +143,7 @@ static void add_by_name(struct references *x, const struct entity *to)
 	const struct attribute *a = entity_attribute(x->from, to->params[0]);
 
 	if (a && !a->id && !is_generic(a->name) && is_first_of_identity(x->d, to))
-		add(x, to->name, &a->name, 1);
+		add_reference(x, to->name, &a->name, 1);
 }
 
 void design_references_doc(struct buf *b, const struct design *d, const struct entity *e)

@@ -80,7 +80,7 @@ static void settle(void *ctx)
 	}
 }
 
-static void *run(void *arg)
+static void *run_verify(void *arg)
 {
 	struct verify *v = arg;
 	struct oracle_options o = { .now_ms = clock_now_ms(&clock_system),
@@ -141,7 +141,7 @@ void verify_free(struct verify *v)
 }
 
 /* Drops the last findings. */
-static void begin(struct verify *v)
+static void begin_verify(struct verify *v)
 {
 	arena_release(&v->arena);
 	buf_init(&v->findings, &v->arena);
@@ -159,13 +159,13 @@ void verify_start(struct verify *v)
 	pthread_mutex_lock(&v->lock);
 	running = v->state == VERIFY_RUNNING;
 	if (!running)
-		begin(v);
+		begin_verify(v);
 	pthread_mutex_unlock(&v->lock);
 	if (running)
 		return;
 	if (v->started) /* the previous one has ended or is about to */
 		pthread_join(v->thread, NULL);
-	v->started = pthread_create(&v->thread, NULL, run, v) == 0;
+	v->started = pthread_create(&v->thread, NULL, run_verify, v) == 0;
 	if (v->started)
 		return;
 	pthread_mutex_lock(&v->lock);

@@ -1,12 +1,15 @@
-/* The table beside a design's (app/db/beside.h), brought over at the switch, when nothing changes it any more. It has no stream, and is small.
+/* The table beside a design's (app/db/beside.h), copied at the switch, when nothing changes it any more. It has no
+ * stream, and is small.
  *
- *   goes along      DELETING (deletions under way: M1 to M6 go on at the target), PARKED and what a retry of those has done, PROCESSOR
- *                   (paused; without a replay that waits, which would be of another stream), REPLY (answers under an
- *                   Idempotency-Key), LOGIN (failed logins), SECRET (tokens, cursors), and whatever else there will be
- *   stays           POSITION and ENDED (of a stream that stays), LEASE (of servers that stay), COPY (this), MOVED (that the source
- *                   refuses writes; closed.c). The target's own MOVED, of an earlier move away from it, is removed
+ *   copied    DELETING (unfinished deletions: M1 to M6 continue at the target), PARKED and the positions of its
+ *             retries, PROCESSOR (paused; not a waiting replay, which belongs to the old stream), REPLY (answers under
+ *             an Idempotency-Key), LOGIN (failed logins), SECRET (tokens, cursors), and all kinds not listed here
+ *   not       POSITION and ENDED (of the old stream), LEASE (of the old servers), COPY (the copy's own state), MOVED
+ *             (the source refuses writes; closed.c). The target's own MOVED, of an earlier move away from it, is
+ *             removed
  *
- * The target's stream begins empty (C4), and so do positions there: those of an earlier life of the table are removed.
+ * The target's stream begins empty (C4), and so do positions there: those of an earlier life of the table are
+ * removed.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "app/db/moved.h"
 #include "base/map.h"
@@ -22,10 +25,10 @@ bool copy_beside_goes_along(struct slice pk, struct slice sk)
 
 static struct slice part(const struct json *item, const char *name)
 {
-	return copy_text(json_get(item, name), "S");
+	return json_get_text(json_get(item, name), "S");
 }
 
-/* Without what belongs to the stream. */
+/* The item without members that belong to the old stream. */
 static const struct json *stripped(struct copier *c, const struct json *item)
 {
 	struct json_member *members;
@@ -88,7 +91,7 @@ static bool clear_page(struct copier *c, const struct json *reply)
 	return copy_batch_flush(&b);
 }
 
-/* The secret of a server whose table was its own is in a file, and not in the table. */
+/* A server with a local table keeps its secret in a file, not in the table: writes it to the target. */
 static bool put_secret(struct copier *c)
 {
 	struct buf b = copy_body(c, copy_beside(c));

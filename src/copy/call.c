@@ -1,4 +1,4 @@
-/* Calls that may go better the next time, threads, and what the job says.
+/* Calls with retries, threads, and the job's messages.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <stdarg.h>
 #include <stdio.h>
@@ -104,14 +104,6 @@ void copier_release(struct copier *c)
 	arena_release(&c->arena);
 }
 
-static bool is_one_of(struct slice error, const char *const *list)
-{
-	for (; *list; list++)
-		if (slice_is(error, *list))
-			return true;
-	return false;
-}
-
 static bool is_throttling(const struct backend_reply *r)
 {
 	static const char *const errors[] = { "ProvisionedThroughputExceededException",
@@ -121,7 +113,7 @@ static bool is_throttling(const struct backend_reply *r)
 					      "TransactionConflictException",
 					      NULL };
 
-	return is_one_of(r->error, errors);
+	return slice_is_one_of(r->error, errors);
 }
 
 /* Whether it is the database's trouble, and not the request's. */
@@ -145,7 +137,7 @@ static struct slice words_of(struct copier *c, enum copy_at at, const struct bac
 bool copier_refused(struct copier *c, enum copy_at at, const char *operation, const struct backend_reply *r)
 {
 	if (!r->error.n)
-		return false; /* halted: that has been said, or need not be */
+		return false; /* halted: reported already, or no error */
 	return copy_job_fail(c->job, "%.*s at %s: %s: %.*s", SLICE_ARG(c->job->table), side_of(c, at)->name, operation,
 			     SLICE_ARG(words_of(c, at, r)));
 }
@@ -178,7 +170,7 @@ bool copier_call(struct copier *c, enum copy_at at, const char *operation, struc
 		else if (clock_monotonic_us() - since > patience || (c->has_last_word && copy_job_halted(j))) {
 			copy_job_fail(
 				j,
-				"%s does not answer (%s: %.*s). What was copied stays: the same command goes on from there",
+				"%s does not answer (%s: %.*s). What was copied stays: run the same command again to continue",
 				side_of(c, at)->name, operation, SLICE_ARG(words_of(c, at, r)));
 			*r = (struct backend_reply){ 0 };
 			break;
@@ -273,13 +265,6 @@ void copy_job_work(struct job *j, unsigned n, void (*fn)(struct copier *c), bool
 }
 
 /* ---- documents ---- */
-
-struct slice copy_text(const struct json *obj, const char *name)
-{
-	const struct json *t = json_get(obj, name);
-
-	return json_is(t, JSON_STRING) ? t->string : SLICE("");
-}
 
 struct buf copy_body(struct copier *c, struct slice table)
 {

@@ -1,5 +1,5 @@
-/* Servers of the source refuse writes from the switch on: a marker in the table beside the design's, which they look for
- * (app/db/moved.h). They notice within MOVED_LOOK_MS; the switch waits longer than that for quiet.
+/* Makes servers of the source refuse writes from the switch on: a marker in the table beside the design's, which they
+ * look for (app/db/moved.h). They notice within MOVED_LOOK_MS; the switch waits longer than that for quiet.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "app/db/moved.h"
 #include "base/clock.h"
@@ -8,15 +8,15 @@
 
 #define KEY "{\"PK\":{\"S\":\"" MOVED_PK "\"},\"SK\":{\"S\":\"" MOVED_SK "\"}"
 
-/* Which writers are stopped, and which are not. */
+/* Reports which writers are stopped and which are not. */
 static void say_closed(struct job *j)
 {
 	copy_job_say(j,
-		     "%.*s: servers of the design at %s refuse writes from now on (`thorpe copy --reopen` takes that back); "
+		     "%.*s: servers of the design at %s refuse writes from now on (`thorpe copy --reopen` undoes that); "
 		     "%s",
 		     SLICE_ARG(j->table), j->o->from.name,
-		     j->o->from.is_amazon ? "programs that write to Amazon's table themselves cannot be told"
-					  : "programs that write to the table past them are not told");
+		     j->o->from.is_amazon ? "programs that write to Amazon's table directly are not stopped"
+					  : "programs that bypass them are not stopped");
 }
 
 bool copy_source_close(struct copier *c)
@@ -42,7 +42,7 @@ bool copy_source_close(struct copier *c)
 	else if (r.error.n)
 		copy_job_say(
 			j,
-			"%.*s: servers of the design at %s cannot be told to refuse writes (%.*s): make sure that there are no writers",
+			"%.*s: servers of the design at %s cannot be made to refuse writes (%.*s): make sure that there are no writers",
 			SLICE_ARG(j->table), j->o->from.name, SLICE_ARG(r.error));
 	return j->is_closed || r.error.n;
 }
@@ -66,7 +66,7 @@ bool copy_source_open(struct copier *c, bool any)
 			return copier_refused(c, COPY_FROM, "DeleteItem", &r);
 	}
 	c->job->is_closed = false;
-	copy_job_say(c->job, "%.*s: servers of the design at %s take writes again", SLICE_ARG(c->job->table),
+	copy_job_say(c->job, "%.*s: servers of the design at %s accept writes again", SLICE_ARG(c->job->table),
 		     c->job->o->from.name);
 	return true;
 }

@@ -16,7 +16,7 @@
 /* An item whose time is up may be on one side only: each database removes it when it likes. */
 static bool has_expired(const struct job *j, const struct json *item)
 {
-	struct slice at = j->ttl[0] ? copy_text(json_get(item, j->ttl), "N") : SLICE("");
+	struct slice at = j->ttl[0] ? json_get_text(json_get(item, j->ttl), "N") : SLICE("");
 	char text[48] = "";
 
 	if (!at.n || at.n >= sizeof(text))

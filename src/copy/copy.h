@@ -1,4 +1,5 @@
-/* Moves a table, or the table of a design and the one beside it, from one database to another. docs/moving.md is the manual.
+/* Moves a table, or the table of a design and the one beside it, from one database to another. docs/moving.md is the
+ * manual.
  *
  *     struct copy_options o = { .from = …, .to = …, .table = SLICE("Orders"), .mode = COPY_FOLLOW, .stop = &stop };
  *     switch (copy_run(&o, &report)) …
@@ -15,8 +16,9 @@
  *       consistently, in the state that it still has.
  *   C2  Repeating a step changes nothing: a page of items is read again, changes are applied from an earlier
  *       position, and C1 still holds. So the state need not be exact, only never ahead of what was written.
- *   C3  Only the copy whose `owner` is in the state writes (state.c). Another one that finds it alive refuses, and takes over when the
- *       state has not moved for COPY_EXPIRE_MS. A writer that has been replaced finds that out with its next save.
+ *   C3  Only the copy whose `owner` is in the state writes (state.c). Another one that finds it alive refuses, and
+ *       takes over when the state has not moved for COPY_EXPIRE_MS. A writer that has been replaced finds that out with
+ *       its next save.
  *   C4  While it is being filled the target has neither stream nor TTL. So no processor there ever sees a copied
  *       item as a change, now or in a replay, and no item expires without being seen. Both are turned on at the
  *       switch, when everything has been copied.
@@ -27,8 +29,9 @@
  *       from there.
  *   C7  A stream keeps 24 hours. A copy that may have missed changes because of that starts over, and then removes
  *       items that the source no longer has.
- *   C8  From the moment a switch begins (COPY_SWITCH) servers of the source's design refuse writes; when it ends without having
- *       switched they take them again. A switch that was killed leaves them closed, for running it again, or copy_reopen().
+ *   C8  From the moment a switch begins (COPY_SWITCH) servers of the source's design refuse writes; when it ends
+ *       without having switched they take them again. A switch that was killed leaves them closed, for running it
+ *       again, or copy_reopen().
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef THORPE_COPY_COPY_H
 #define THORPE_COPY_COPY_H
@@ -119,7 +122,8 @@ struct copy_report {
 };
 enum copy_end copy_run(const struct copy_options *o, struct copy_report *out) MUST_CHECK;
 
-/* Servers of the design at the source take writes again, which a switch had them refuse. Only `from` and the design are used. */
+/* Makes the source's servers of the design accept writes again after a switch was begun. Uses only `from` and the
+ * design. */
 enum copy_end copy_reopen(const struct copy_options *o, struct copy_report *out) MUST_CHECK;
 
 /* Compares both tables item by item, but not the table beside a design's. Calls tell() for each difference:

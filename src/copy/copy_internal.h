@@ -84,13 +84,13 @@ struct job {
 	int64_t allowance_us;
 };
 
-/* What a thread needs. */
+/* The state of one thread; `at` selects the side that a call goes to. */
 enum copy_at { COPY_FROM, COPY_TO };
 struct copier {
 	struct job *job;
 	struct backend *backends[2];
 	struct arena arena; /* of a page, or a step */
-	bool has_last_word; /* may call even if the job is halted: to leave the state in order */
+	bool has_last_word; /* may call even if the job is halted: to save the final state */
 };
 
 /* ---- calls (call.c) ---- */
@@ -116,8 +116,6 @@ bool copy_job_pause(struct job *j, int64_t ms);
 void copy_job_work(struct job *j, unsigned n, void (*fn)(struct copier *c), bool (*watch)(struct copier *c));
 unsigned copy_job_parallel(const struct job *j);
 
-/* A text member; empty if absent. */
-struct slice copy_text(const struct json *obj, const char *name);
 struct buf copy_body(struct copier *c, struct slice table); /* {"TableName":"…" */
 struct slice copy_beside(struct copier *c);                 /* <table>.thorpe */
 
@@ -140,9 +138,9 @@ bool copy_table_finish(struct copier *c) MUST_CHECK;                          /*
 bool copy_table_enable_source_stream(struct copier *c) MUST_CHECK;
 
 /* ---- writes at the source (closed.c) ---- */
-/* Has the servers of the source's design refuse writes, or says that it cannot. False: the job is halted. */
+/* Makes the servers of the source's design refuse writes, or reports that it cannot. False: the job is halted. */
 bool copy_source_close(struct copier *c) MUST_CHECK;
-/* Has them take writes again. `any`: also if another copy closed them. */
+/* Makes them accept writes again. `any`: even if another copy closed them. */
 bool copy_source_open(struct copier *c, bool any) MUST_CHECK;
 
 /* ---- the state (state.c) ---- */

@@ -19,14 +19,14 @@ static bool set_stream(struct copier *c, enum copy_at at, const char *view)
 		buf_printf(&b, ",\"StreamSpecification\":{\"StreamEnabled\":true,\"StreamViewType\":\"%s\"}}", view);
 	else
 		buf_lit(&b, ",\"StreamSpecification\":{\"StreamEnabled\":false}}");
-	/* "already": an earlier attempt was heard, though its reply was not. */
+	/* "already": an earlier attempt succeeded, but its reply was lost. */
 	if (!copier_call(c, at, "UpdateTable", buf_slice(&b), &r) &&
 	    !(slice_is(r.error, "ValidationException") && memmem(r.message.p, r.message.n, "already", 7)))
 		return copier_refused(c, at, "UpdateTable", &r);
 	return copy_table_wait(c, at, c->job->table);
 }
 
-/* Whether the target's TTL is (not) as it is wanted is for the caller to look at: it may be refused for an hour. */
+/* *refused: DynamoDB may refuse for an hour. The caller checks whether the TTL is as wanted. */
 static bool set_ttl(struct copier *c, struct slice attribute, bool on, bool *refused)
 {
 	struct buf b = copy_body(c, c->job->table);
@@ -78,7 +78,7 @@ bool copy_table_still(struct copier *c)
 
 /* ---- at the end ---- */
 
-static void say(void *ctx, struct slice line)
+static void say_line(void *ctx, struct slice line)
 {
 	copy_job_say(ctx, "%.*s", SLICE_ARG(line));
 }
@@ -87,7 +87,7 @@ static bool finish_design(struct copier *c)
 {
 	const struct copy_options *o = c->job->o;
 	struct deploy_options options = { .no_recovery = !o->to.is_far, .no_protection = !o->to.is_far };
-	struct deploy_progress progress = { .say = say, .ctx = c->job };
+	struct deploy_progress progress = { .say = say_line, .ctx = c->job };
 	struct deploy_failure failure = { 0 };
 	struct deploy_want want;
 

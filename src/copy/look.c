@@ -1,13 +1,6 @@
-/* The plan: what is there, and what would be done. Reads only.
+/* The plan: what both sides have, and what a copy would do. Reads only.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "copy/copy_internal.h"
-
-static int64_t number(const struct json *table, const char *name)
-{
-	const struct json *n = json_get(table, name);
-
-	return json_is(n, JSON_INT) ? n->integer : 0;
-}
 
 static bool look_at_target(struct copier *c, const struct json *from, struct copy_plan *plan)
 {
@@ -29,7 +22,7 @@ static bool look_at_target(struct copier *c, const struct json *from, struct cop
 	return true;
 }
 
-static bool look(struct copier *c, struct copy_plan *plan)
+static bool look_at_copy(struct copier *c, struct copy_plan *plan)
 {
 	struct job *j = c->job;
 	enum state_found found;
@@ -43,8 +36,8 @@ static bool look(struct copier *c, struct copy_plan *plan)
 		return false;
 	plan->source_has_stream = j->stream[0] != 0;
 	plan->view = arena_copy(&c->arena, slice_str(j->view));
-	plan->items = number(from, "ItemCount");
-	plan->bytes = number(from, "TableSizeBytes");
+	plan->items = json_get_int(from, "ItemCount");
+	plan->bytes = json_get_int(from, "TableSizeBytes");
 	plan->is_ours = found == STATE_OURS;
 	plan->phase = found == STATE_NONE ? COPY_BEGINNING : j->phase;
 	return true;
@@ -59,7 +52,7 @@ enum copy_end copy_look(const struct copy_options *o, struct arena *a, struct co
 	pthread_mutex_init(&j.lock, NULL);
 	*out = (struct copy_report){ .last = { .table = o->table } };
 	if (copier_init(&c, &j)) {
-		ARENA_TRY(&c.arena, { ok = look(&c, plan); }, { copy_job_fail(&j, "not enough memory"); });
+		ARENA_TRY(&c.arena, { ok = look_at_copy(&c, plan); }, { copy_job_fail(&j, "not enough memory"); });
 		if (ok) {
 			plan->view = arena_copy(a, plan->view);
 			plan->differs = arena_copy(a, plan->differs);

@@ -1,4 +1,4 @@
-/* The phases, one after the other; and whose turn it is.
+/* The phases in order, and the ownership of the copy.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <stdio.h>
 #include <time.h>
@@ -8,7 +8,7 @@
 
 #define SAVE_MS         1000
 #define SEGMENTS        16
-#define BEGINNINGS_MOST 3     /* that were lost again */
+#define BEGINNINGS_MOST 3     /* restarts after losing changes */
 #define ROUNDS_MOST     20    /* of the switch, while changes come */
 #define UNDONE_WAIT_MS  20000 /* for processors that are running */
 #define UNDONE_LOOK_MS  500
@@ -92,11 +92,11 @@ static bool refuse_items(struct job *j)
 {
 	return copy_job_fail(
 		j,
-		"%.*s at %s has items already: nothing was changed. --replace makes it what the source is, and what it has is lost",
+		"%.*s at %s has items already: nothing was changed. --replace makes it equal to the source, and its own items are lost",
 		SLICE_ARG(j->table), j->o->to.name);
 }
 
-/* What the state says about the items that are there. *anew: nothing is gone on with. */
+/* Decides by the state what the target's items are. *anew: starts over. */
 static bool judge_state(struct job *j, enum state_found found, bool has_items, bool *anew)
 {
 	bool replace = j->o->replace;
@@ -109,23 +109,23 @@ static bool judge_state(struct job *j, enum state_found found, bool has_items, b
 	switch (found) {
 	case STATE_NEWER:
 		return copy_job_fail(
-			j, "a later version of Thorpe has begun to copy %.*s to %s: it can go on, this one cannot",
+			j, "a later version of Thorpe has begun to copy %.*s to %s: this version cannot continue it",
 			SLICE_ARG(j->table), j->o->to.name);
 	case STATE_NONE: return !has_items || replace || refuse_items(j);
 	case STATE_OTHER:
 		return !has_items || replace ||
-		       copy_job_fail(j,
-				     "%.*s at %s is a copy of another table than that at %s: nothing was changed. --replace begins anew, and "
-				     "what it has is lost",
-				     SLICE_ARG(j->table), j->o->to.name, j->o->from.name);
+		       copy_job_fail(
+			       j,
+			       "%.*s at %s is a copy of another table than that at %s: nothing was changed. --replace starts over, and its own items are lost",
+			       SLICE_ARG(j->table), j->o->to.name, j->o->from.name);
 	case STATE_OURS: break;
 	}
 	if (j->phase == COPY_SWITCHED)
 		return !has_items || replace ||
-		       copy_job_fail(j,
-				     "%.*s at %s was switched to: it has a life of its own since then, and nothing was changed. --replace "
-				     "begins anew, and what it has is lost",
-				     SLICE_ARG(j->table), j->o->to.name);
+		       copy_job_fail(
+			       j,
+			       "%.*s at %s was switched to: it has changed independently since then, and nothing was changed. --replace starts over, and its own items are lost",
+			       SLICE_ARG(j->table), j->o->to.name);
 	*anew = j->phase == COPY_BEGINNING || (!has_items && atomic_load(&j->items)) ||
 		(j->phase == COPY_SCANNING && !j->segment_count);
 	return true;
@@ -151,7 +151,7 @@ static bool look_at_target(struct copier *c, const struct json *from, bool *exis
 	return copy_table_wait(c, COPY_TO, j->table) && copy_table_has_items(c, COPY_TO, j->table, has_items);
 }
 
-/* Becomes the one copy, of a table that is there and still. */
+/* Takes ownership of an existing target whose stream and TTL are off. */
 static bool take_hold(struct copier *c, const struct json *from)
 {
 	struct job *j = c->job;
@@ -166,15 +166,15 @@ static bool take_hold(struct copier *c, const struct json *from)
 	if (j->is_over)
 		return true;
 	if (found == STATE_OURS && !anew && j->lost)
-		copy_job_say(j, "%.*s: the source has another stream than when this copy began: it begins again",
+		copy_job_say(j, "%.*s: the source has another stream than when this copy began: it starts over",
 			     SLICE_ARG(j->table));
 	if (anew || j->lost) {
-		/* Items of a beginning that was cut short are as good as any: they are written again, and swept. */
+		/* Items of an interrupted start may stay: they are written again, and swept. */
 		copy_state_reset(j);
 		j->sweeps = has_items;
 		j->phase = COPY_BEGINNING;
 	} else {
-		copy_job_say(j, "%.*s: goes on with a copy that was begun, %llu items and %llu changes so far",
+		copy_job_say(j, "%.*s: continues an earlier copy, %llu items and %llu changes so far",
 			     SLICE_ARG(j->table), (unsigned long long)atomic_load(&j->items),
 			     (unsigned long long)atomic_load(&j->changes));
 	}
@@ -185,7 +185,7 @@ static bool take_hold(struct copier *c, const struct json *from)
 
 /* ---- the phases ---- */
 
-static bool begin(struct copier *c)
+static bool begin_copy(struct copier *c)
 {
 	struct job *j = c->job;
 	size_t n = j->o->segments ? j->o->segments : SEGMENTS;
@@ -206,7 +206,7 @@ static bool fill(struct copier *c)
 {
 	struct job *j = c->job;
 
-	if (j->phase == COPY_BEGINNING && !begin(c))
+	if (j->phase == COPY_BEGINNING && !begin_copy(c))
 		return false;
 	if (j->phase == COPY_SCANNING) {
 		if (!copy_scan_all(c))
@@ -242,8 +242,8 @@ static bool wait_for_undone(struct copier *c, bool *any, char *names, size_t n)
 static enum copy_end tell_undone(struct job *j, const char *names)
 {
 	snprintf(j->why, sizeof(j->why),
-		 "%.*s: processors at %s have changes before them that they have not seen (%s): what they would do "
-		 "would be done nowhere. --settle does it now; or %s; --drop-undone goes on without",
+		 "%.*s: processors at %s have not processed all changes (%s), and their effects would be lost. "
+		 "--settle runs them now; or %s; --drop-undone continues without",
 		 SLICE_ARG(j->table), j->o->from.name, names,
 		 j->o->from.is_directory
 			 ? "start its server once more, without clients, until `thorpe processors` shows no backlog"
@@ -251,7 +251,7 @@ static enum copy_end tell_undone(struct job *j, const char *names)
 	return COPY_UNDONE;
 }
 
-/* Until a round brings no more changes. COPY_DONE: everything is there. */
+/* Applies changes until a round brings none. COPY_DONE: the target has everything. */
 static enum copy_end drain(struct copier *c)
 {
 	struct job *j = c->job;
@@ -297,8 +297,8 @@ static enum copy_end check(struct copier *c)
 	if (!different)
 		return COPY_DONE;
 	snprintf(j->why, sizeof(j->why),
-		 "%.*s: %llu items differ, and nothing was switched: --verify says which. Is anyone still writing to "
-		 "either side? --replace copies everything anew",
+		 "%.*s: %llu items differ, and nothing was switched: --verify lists them. Is anyone still writing to "
+		 "either side? --replace copies everything again",
 		 SLICE_ARG(j->table), (unsigned long long)different);
 	return COPY_DIFFERS;
 }
@@ -325,7 +325,7 @@ static bool ends_by_itself(const struct job *j)
 	return j->o->mode == COPY_SWITCH || (j->o->mode == COPY_ONCE && (j->o->from.is_directory || !j->stream[0]));
 }
 
-/* Not by a copy of a directory that ends by itself: that may be a copy like any other, and the directory stays in use. */
+/* Not for a copy of a directory that ends by itself: it may be a plain copy, and the directory stays in use. */
 static bool close_source(struct copier *c)
 {
 	return c->job->o->mode != COPY_SWITCH || c->job->is_closed || copy_source_close(c);
@@ -347,7 +347,7 @@ static enum copy_end work(struct copier *c)
 			return mode == COPY_SWITCH ? switch_over(c) : COPY_CAUGHT_UP;
 		copy_job_say(
 			j,
-			"%.*s: the source's stream has forgotten changes that were not copied yet (it keeps 24 hours): the copy begins again",
+			"%.*s: the source's stream has forgotten changes that were not copied yet (it keeps 24 hours): the copy starts over",
 			SLICE_ARG(j->table));
 		j->sweeps = true;
 		set_phase(j, COPY_BEGINNING);
@@ -357,7 +357,7 @@ static enum copy_end work(struct copier *c)
 	return COPY_FAILED;
 }
 
-static enum copy_end run(struct copier *c)
+static enum copy_end run_phases(struct copier *c)
 {
 	struct job *j = c->job;
 	struct saver saver = { 0 };
@@ -397,7 +397,7 @@ static void job_init(struct job *j, const struct copy_options *o)
 	pthread_mutex_init(&j->lock, NULL);
 }
 
-/* Memory that runs out leaves by the arena. */
+/* Runs fn(); out of memory ends it by the arena's exit. */
 static enum copy_end with_copier(struct job *j, enum copy_end (*fn)(struct copier *c))
 {
 	volatile enum copy_end end = COPY_FAILED;
@@ -412,7 +412,7 @@ static enum copy_end with_copier(struct job *j, enum copy_end (*fn)(struct copie
 		c.has_last_word = true;
 		arena_clear(&c.arena);
 		ARENA_TRY(&c.arena, {
-			if (j->is_closed && end != COPY_DONE) /* nothing was switched: the source goes on */
+			if (j->is_closed && end != COPY_DONE) /* not switched: the source continues */
 				(void)!copy_source_open(&c, false);
 			(void)!copy_state_leave(&c);
 		}, {});
@@ -441,7 +441,7 @@ enum copy_end copy_run(const struct copy_options *o, struct copy_report *out)
 	struct job j;
 
 	job_init(&j, o);
-	return finish(&j, with_copier(&j, run), out);
+	return finish(&j, with_copier(&j, run_phases), out);
 }
 
 static enum copy_end reopen(struct copier *c)

@@ -1,11 +1,12 @@
-/* How far a copy is, in the target's <table>.thorpe: there, and not in a file, because it belongs to the items that
- * it tells of. It goes on from another machine, after that one is gone, and from a data directory as well as from
- * the server that had it; and a target that was emptied or recreated is not mistaken for one that is half full.
+/* The state of a copy, kept in the target's <table>.thorpe and not in a file, because it describes the items there.
+ * So a copy can continue from another machine, or from the data directory instead of its server; and a target that
+ * was emptied or recreated is not mistaken for one that is half full.
  *
- *   {PK: COPY, SK: state, layout: 1, source, stream, owner, beat, phase, sweeps, items, segments: [{at, done}], shards: {<id>: {…}}}
+ *   {PK: COPY, SK: state, layout: 1, source, stream, owner, beat, phase, sweeps, items, segments: [{at, done}],
+ *    shards: {<id>: {…}}}
  *
- * It is one item, so that it is always of one moment. It has room (400 KB) for 64 segments and some two thousand shards; segments are left
- * out once all are done, ended shards once the stream no longer lists them.
+ * It is a single item, so that it is consistent. Its 400 KB hold 64 segments and some two thousand shards; segments
+ * are left out once all are done, ended shards once the stream no longer lists them.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <stdlib.h>
 #include "base/alloc.h"
@@ -98,12 +99,12 @@ void copy_state_put_item(struct buf *b, struct job *j, const char *owner)
 
 static struct slice text_in(const struct json *item, const char *name)
 {
-	return copy_text(json_get(item, name), "S");
+	return json_get_text(json_get(item, name), "S");
 }
 
 static int64_t number_in(const struct json *item, const char *name)
 {
-	struct slice t = copy_text(json_get(item, name), "N");
+	struct slice t = json_get_text(json_get(item, name), "N");
 	char text[32] = "";
 
 	if (t.n < sizeof(text))
@@ -158,7 +159,7 @@ void copy_job_release(struct job *j)
 	pthread_mutex_destroy(&j->lock);
 }
 
-/* The key is kept as text, which is what the next Scan wants. */
+/* Keeps the key as text, as the next Scan needs it. */
 static char *keep_json(const struct json *key)
 {
 	struct arena a;
@@ -230,7 +231,7 @@ bool copy_state_take(struct job *j, const struct json *item, enum state_found *f
 	*found = slice_is(text_in(item, "source"), j->source) ? STATE_OURS : STATE_OTHER;
 	if (*found == STATE_OTHER)
 		return true;
-	/* Another stream of the same table: what happened between the two is in neither. */
+	/* A new stream of the same table: changes between the two streams are in neither. */
 	j->lost = text_in(item, "stream").n && !slice_is(text_in(item, "stream"), j->label);
 	atomic_store(&j->items, (uint64_t)number_in(item, "items"));
 	atomic_store(&j->changes, (uint64_t)number_in(item, "changes"));
@@ -271,7 +272,7 @@ static bool is_mine(struct copier *c, const char *owner)
 	       slice_is(text_in(json_get(r.body, "Item"), "owner"), owner);
 }
 
-/* Under a condition, which says whose it is now. */
+/* Writes the state, on the condition that the owner is as expected. */
 static bool put_state(struct copier *c, const char *to, bool exists, struct slice owner, int64_t beat)
 {
 	struct buf b = copy_body(c, copy_beside(c));
@@ -295,7 +296,7 @@ static bool put_state(struct copier *c, const char *to, bool exists, struct slic
 	}
 	if (copier_call(c, COPY_TO, "PutItem", buf_slice(&b), &r))
 		return true;
-	/* A reply may have been lost, and this be the second time. */
+	/* This may be the second attempt after a lost reply. */
 	if (slice_is(r.error, "ConditionalCheckFailedException") && !is_mine(c, to))
 		return copy_job_fail(c->job, "another copy has taken over %.*s at %s: this one ends",
 				     SLICE_ARG(c->job->table), c->job->o->to.name);

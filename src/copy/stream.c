@@ -1,11 +1,11 @@
 /* The source's stream: positions before the scan, and the changes since, applied in order.
  *
- * A position need only be before the scan: an earlier one costs work and changes nothing (C1, C2). DynamoDB cannot be asked for the last
- * sequence number of a shard, so copy_stream_begin() reads each open shard to its end, which is four hours at most with Amazon, and when that
- * takes too long stops where it is. What a shard has that is closed by then is all before the scan.
+ * A position may be too early: that costs work and changes nothing (C1, C2). DynamoDB does not tell the last sequence
+ * number of a shard, so copy_stream_begin() reads each open shard to its end (at most four hours of changes with
+ * Amazon), or as far as it gets within BEGIN_US. Shards that are closed by then have only changes before the scan.
  *
- * A page of changes is applied before the next one of its shard is read. Of an item that changed several times in a page the last change
- * counts. A shard begins when the one it was made from has ended.
+ * A page of changes is applied before the next one of its shard is read. If an item changed several times within a
+ * page, only the last change is applied. A shard begins when its parent has ended.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <stdio.h>
 #include "base/alloc.h"
@@ -35,7 +35,7 @@ static struct source_shard *shard_of(struct job *j, struct slice id)
 	return s;
 }
 
-/* Since when a shard may have changes that has just been heard of. */
+/* The time since which a newly listed shard may have changes. */
 static int64_t known_until(const struct job *j, int64_t now_ms)
 {
 	int64_t oldest = INT64_MAX, newest = 0;
@@ -51,8 +51,8 @@ static int64_t known_until(const struct job *j, int64_t now_ms)
 
 static bool add_shard(struct job *j, const struct json *in, bool begins, int64_t reached_ms)
 {
-	struct slice id = copy_text(in, "ShardId"), parent = copy_text(in, "ParentShardId");
-	bool closed = copy_text(json_get(in, "SequenceNumberRange"), "EndingSequenceNumber").n > 0;
+	struct slice id = json_get_text(in, "ShardId"), parent = json_get_text(in, "ParentShardId");
+	bool closed = json_get_text(json_get(in, "SequenceNumberRange"), "EndingSequenceNumber").n > 0;
 	struct source_shard *s = mem_zalloc(sizeof(*s));
 
 	if (s) {
@@ -90,7 +90,8 @@ static bool list_page(struct copier *c, struct slice after, struct backend_reply
 	return copier_must(c, COPY_FROM, "DescribeStream", buf_slice(&b), r);
 }
 
-/* Shards that the stream has forgotten: those that had ended go; of others nothing was missed unless it is too long ago. */
+/* Drops shards that the stream no longer lists, if they had ended. Others have missed nothing, unless too much time
+ * has passed. */
 static void drop_unlisted(struct job *j, int64_t now_ms)
 {
 	struct source_shard **at = &j->shards;
@@ -134,7 +135,7 @@ static bool list(struct copier *c, bool begins)
 		shards = json_get(d, "Shards");
 		pthread_mutex_lock(&j->lock);
 		for (size_t i = 0; ok && json_is(shards, JSON_ARRAY) && i < shards->count; i++) {
-			struct source_shard *s = shard_of(j, copy_text(&shards->items[i], "ShardId"));
+			struct source_shard *s = shard_of(j, json_get_text(&shards->items[i], "ShardId"));
 
 			if (s)
 				s->listed = true;
@@ -142,7 +143,7 @@ static bool list(struct copier *c, bool begins)
 				ok = add_shard(j, &shards->items[i], begins, reached);
 		}
 		pthread_mutex_unlock(&j->lock);
-		after = copy_text(d, "LastEvaluatedShardId");
+		after = json_get_text(d, "LastEvaluatedShardId");
 	} while (ok && after.n);
 	if (!ok)
 		return copy_job_fail(j, "not enough memory");
@@ -207,7 +208,7 @@ static enum read_end new_iterator(struct copier *c, struct source_shard *s)
 		copier_refused(c, COPY_FROM, "GetShardIterator", &r);
 		return READ_FAILED;
 	}
-	return keep_iterator(c, s, copy_text(r.body, "ShardIterator")) ? READ_PAGE : READ_FAILED;
+	return keep_iterator(c, s, json_get_text(r.body, "ShardIterator")) ? READ_PAGE : READ_FAILED;
 }
 
 /* READ_PAGE, READ_ENDED: there is a list of records, perhaps empty. */
@@ -240,9 +241,9 @@ static enum read_end read_records(struct copier *c, struct source_shard *s, cons
 		return READ_FAILED;
 	}
 	*records = json_get(r.body, "Records");
-	*next = copy_text(r.body, "NextShardIterator");
+	*next = json_get_text(r.body, "NextShardIterator");
 	if (!json_is(*records, JSON_ARRAY)) {
-		copy_job_fail(c->job, "%s answers GetRecords with something else", c->job->o->from.name);
+		copy_job_fail(c->job, "the reply of %s to GetRecords cannot be read", c->job->o->from.name);
 		return READ_FAILED;
 	}
 	return next->n ? READ_PAGE : READ_ENDED;
@@ -257,7 +258,7 @@ static int64_t created_ms(const struct json *record)
 
 static void keep_sequence(struct source_shard *s, const struct json *record)
 {
-	struct slice sequence = copy_text(json_get(record, "dynamodb"), "SequenceNumber");
+	struct slice sequence = json_get_text(json_get(record, "dynamodb"), "SequenceNumber");
 
 	if (sequence.n && sequence.n < COPY_SEQUENCE) {
 		memcpy(s->sequence, sequence.p, sequence.n);
@@ -268,7 +269,7 @@ static void keep_sequence(struct source_shard *s, const struct json *record)
 
 /* ---- before the scan ---- */
 
-/* As far as the time allows. */
+/* Reads on to the shard's end, or until the time is up. */
 static bool read_to_end(struct copier *c, struct source_shard *s, int64_t until_us)
 {
 	int64_t begun_ms = clock_now_ms(&clock_system);
@@ -309,7 +310,7 @@ bool copy_stream_begin(struct copier *c)
 	for (struct source_shard *s = c->job->shards; s; s = s->next)
 		if (!s->ended && !read_to_end(c, s, until))
 			return false;
-	/* What was read here is read again, from the positions: iterators of now would be after them. */
+	/* The iterators are past changes that must be read again from the positions. */
 	for (struct source_shard *s = c->job->shards; s; s = s->next)
 		drop_iterator(s);
 	return true;
@@ -363,7 +364,7 @@ static bool apply(struct copier *c, const struct json *records)
 
 		x->keys = json_get(d, "Keys");
 		x->image = json_get(d, "NewImage");
-		x->is_unknown = !x->image && !slice_is(copy_text(&records->items[i], "eventName"), "REMOVE");
+		x->is_unknown = !x->image && !slice_is(json_get_text(&records->items[i], "eventName"), "REMOVE");
 		if (!key_bytes(c, x->keys, &key))
 			return false;
 		(void)map_set(&last, key, x);
@@ -405,7 +406,7 @@ static struct source_shard *take_shard(struct job *j)
 	return taken;
 }
 
-/* What was applied, and what became of the shard. */
+/* Records what was applied, and whether the shard has ended. */
 static void applied(struct job *j, struct source_shard *s, const struct json *records, bool ended)
 {
 	int64_t now_ms = clock_now_ms(&clock_system), now_us = clock_monotonic_us();
@@ -448,7 +449,7 @@ static void step(struct copier *c, struct source_shard *s)
 	case READ_PAGE:
 	case READ_ENDED:
 		if (!apply(c, records) || (next.n && !keep_iterator(c, s, next)))
-			drop_iterator(s); /* halted: from the position, then */
+			drop_iterator(s); /* halted: a later run continues from the position */
 		else
 			applied(j, s, records, end == READ_ENDED);
 		break;
@@ -480,7 +481,7 @@ static void follow(struct copier *c)
 	}
 }
 
-/* Whether the last looks at all shards brought nothing. */
+/* Whether the latest reads of all shards brought nothing. */
 static bool is_drained(struct job *j, enum copy_mode mode)
 {
 	int64_t quiet = (j->o->quiet_ms ? j->o->quiet_ms : j->o->from.is_far ? FAR_QUIET_MS : QUIET_MS) * 1000;
@@ -502,8 +503,8 @@ static bool is_drained(struct job *j, enum copy_mode mode)
 	return drained;
 }
 
-/* Lists shards now and then, and says when it is enough. A list that was made after the last look brings shards that were not
- * known then. */
+/* Lists shards now and then, and decides when to stop. A list made after the latest read shows shards that were
+ * unknown then. */
 static bool watch(struct copier *c)
 {
 	struct job *j = c->job;

@@ -1,6 +1,8 @@
-/* Removes from the target what the source does not have: after a copy that had to begin again, or into a table that had items.
+/* Removes items from the target that the source does not have: after a copy that had to start over, or into a table
+ * that had items.
  *
- * Changes are applied after it (C1): an item that was not there when it was asked for, and is made later, comes with the stream.
+ * Runs before changes are applied (C1): an item that the source lacked when it was asked, and gets later, comes with
+ * the stream.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/map.h"
 #include "copy/copy_internal.h"

@@ -1,4 +1,4 @@
-/* Tables: what they are like, whether two are alike, and making one like another.
+/* Tables: describing, comparing and creating them.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <stdio.h>
 #include "app/db/provision_request.h"
@@ -24,7 +24,7 @@ bool copy_table_describe(struct copier *c, enum copy_at at, struct slice name, c
 	return true;
 }
 
-static void keep(char *to, size_t room, struct slice s)
+static void keep_text(char *to, size_t room, struct slice s)
 {
 	snprintf(to, room, "%.*s", SLICE_ARG(s));
 }
@@ -32,7 +32,7 @@ static void keep(char *to, size_t room, struct slice s)
 static bool keep_keys(struct job *j, const struct json *schema)
 {
 	for (size_t i = 0; json_is(schema, JSON_ARRAY) && i < schema->count && i < COPY_KEYS_MOST; i++) {
-		struct slice name = copy_text(&schema->items[i], "AttributeName");
+		struct slice name = json_get_text(&schema->items[i], "AttributeName");
 
 		mem_free(j->keys[i]);
 		j->keys[i] = mem_strndup(name.p, name.n);
@@ -40,7 +40,7 @@ static bool keep_keys(struct job *j, const struct json *schema)
 			return copy_job_fail(j, "not enough memory");
 		j->key_count = i + 1;
 	}
-	return j->key_count || copy_job_fail(j, "%.*s: the source says no key of it", SLICE_ARG(j->table));
+	return j->key_count || copy_job_fail(j, "%.*s: the source's description has no key", SLICE_ARG(j->table));
 }
 
 bool copy_table_ttl(struct copier *c, enum copy_at at, struct slice name, struct slice *attribute)
@@ -54,8 +54,8 @@ bool copy_table_ttl(struct copier *c, enum copy_at at, struct slice name, struct
 	if (!copier_call(c, at, "DescribeTimeToLive", buf_slice(&b), &r))
 		return slice_is(r.error, "UnknownOperationException") || copier_refused(c, at, "DescribeTimeToLive", &r);
 	is = json_get(r.body, "TimeToLiveDescription");
-	if (slice_starts(copy_text(is, "TimeToLiveStatus"), SLICE("ENABL")))
-		*attribute = copy_text(is, "AttributeName");
+	if (slice_starts(json_get_text(is, "TimeToLiveStatus"), SLICE("ENABL")))
+		*attribute = json_get_text(is, "AttributeName");
 	return true;
 }
 
@@ -64,8 +64,8 @@ static void keep_identity(struct job *j, const struct json *table)
 {
 	const struct json *made = json_get(table, "CreationDateTime");
 
-	if (copy_text(table, "TableId").n)
-		keep(j->source, sizeof(j->source), copy_text(table, "TableId"));
+	if (json_get_text(table, "TableId").n)
+		keep_text(j->source, sizeof(j->source), json_get_text(table, "TableId"));
 	else if (json_is(made, JSON_DOUBLE))
 		snprintf(j->source, sizeof(j->source), "%.3f", made->number);
 	else if (json_is(made, JSON_INT))
@@ -87,12 +87,12 @@ bool copy_table_read_source(struct copier *c, const struct json **table)
 	stream = json_get(*table, "StreamSpecification");
 	on = json_get(stream, "StreamEnabled");
 	keep_identity(j, *table);
-	keep(j->ttl, sizeof(j->ttl), ttl);
+	keep_text(j->ttl, sizeof(j->ttl), ttl);
 	j->stream[0] = j->label[0] = j->view[0] = 0;
 	if (json_is(on, JSON_BOOL) && on->boolean) {
-		keep(j->stream, sizeof(j->stream), copy_text(*table, "LatestStreamArn"));
-		keep(j->label, sizeof(j->label), copy_text(*table, "LatestStreamLabel"));
-		keep(j->view, sizeof(j->view), copy_text(stream, "StreamViewType"));
+		keep_text(j->stream, sizeof(j->stream), json_get_text(*table, "LatestStreamArn"));
+		keep_text(j->label, sizeof(j->label), json_get_text(*table, "LatestStreamLabel"));
+		keep_text(j->view, sizeof(j->view), json_get_text(stream, "StreamViewType"));
 	}
 	count = json_get(*table, "ItemCount");
 	j->about = json_is(count, JSON_INT) && count->integer > 0 ? (uint64_t)count->integer : 0;
@@ -118,9 +118,9 @@ static bool is_ready(const struct json *table)
 	const struct json *list = json_get(table, "GlobalSecondaryIndexes");
 
 	for (size_t i = 0; json_is(list, JSON_ARRAY) && i < list->count; i++)
-		if (!slice_is(copy_text(&list->items[i], "IndexStatus"), "ACTIVE"))
+		if (!slice_is(json_get_text(&list->items[i], "IndexStatus"), "ACTIVE"))
 			return false;
-	return table && slice_is(copy_text(table, "TableStatus"), "ACTIVE");
+	return table && slice_is(json_get_text(table, "TableStatus"), "ACTIVE");
 }
 
 bool copy_table_wait(struct copier *c, enum copy_at at, struct slice name)
@@ -152,10 +152,10 @@ static struct slice text_of(struct copier *c, const struct json *j)
 	return buf_slice(&b);
 }
 
-static const struct json *find(const struct json *list, const char *member, struct slice name)
+static const struct json *find_named(const struct json *list, const char *member, struct slice name)
 {
 	for (size_t i = 0; json_is(list, JSON_ARRAY) && i < list->count; i++)
-		if (slice_equal(copy_text(&list->items[i], member), name))
+		if (slice_equal(json_get_text(&list->items[i], member), name))
 			return &list->items[i];
 	return NULL;
 }
@@ -178,15 +178,15 @@ static bool same_index(struct copier *c, const struct json *a, const struct json
 	const struct json *p = json_get(a, "Projection"), *q = json_get(b, "Projection");
 
 	return slice_equal(text_of(c, json_get(a, "KeySchema")), text_of(c, json_get(b, "KeySchema"))) &&
-	       slice_equal(copy_text(p, "ProjectionType"), copy_text(q, "ProjectionType")) &&
+	       slice_equal(json_get_text(p, "ProjectionType"), json_get_text(q, "ProjectionType")) &&
 	       same_names(json_get(p, "NonKeyAttributes"), json_get(q, "NonKeyAttributes"));
 }
 
 static struct slice indexes_differ(struct copier *c, const struct json *from, const struct json *to)
 {
 	for (size_t i = 0; json_is(from, JSON_ARRAY) && i < from->count; i++) {
-		struct slice name = copy_text(&from->items[i], "IndexName");
-		const struct json *other = find(to, "IndexName", name);
+		struct slice name = json_get_text(&from->items[i], "IndexName");
+		const struct json *other = find_named(to, "IndexName", name);
 
 		if (!other)
 			return arena_printf(&c->arena, "it has no index %.*s", SLICE_ARG(name));
@@ -195,25 +195,26 @@ static struct slice indexes_differ(struct copier *c, const struct json *from, co
 					    SLICE_ARG(name));
 	}
 	for (size_t i = 0; json_is(to, JSON_ARRAY) && i < to->count; i++)
-		if (!find(from, "IndexName", copy_text(&to->items[i], "IndexName")))
-			return arena_printf(&c->arena, "it has an index %.*s, which the source has not",
-					    SLICE_ARG(copy_text(&to->items[i], "IndexName")));
+		if (!find_named(from, "IndexName", json_get_text(&to->items[i], "IndexName")))
+			return arena_printf(&c->arena, "it has an index %.*s, which the source lacks",
+					    SLICE_ARG(json_get_text(&to->items[i], "IndexName")));
 	return SLICE("");
 }
 
 static struct slice definitions_differ(struct copier *c, const struct json *from, const struct json *to)
 {
 	for (size_t i = 0; json_is(from, JSON_ARRAY) && i < from->count; i++) {
-		struct slice name = copy_text(&from->items[i], "AttributeName");
-		const struct json *other = find(to, "AttributeName", name);
+		struct slice name = json_get_text(&from->items[i], "AttributeName");
+		const struct json *other = find_named(to, "AttributeName", name);
 
-		if (other && !slice_equal(copy_text(&from->items[i], "AttributeType"), copy_text(other, "AttributeType")))
+		if (other && !slice_equal(json_get_text(&from->items[i], "AttributeType"),
+					  json_get_text(other, "AttributeType")))
 			return arena_printf(&c->arena, "its %.*s is of another type", SLICE_ARG(name));
 	}
 	return SLICE("");
 }
 
-/* As a design's table it must be what the design says; otherwise, what the source is. */
+/* Whether the target's table differs: from the design, or without one from the source's table. */
 static bool design_differs(struct copier *c, struct slice *why)
 {
 	struct deploy_options options = { .no_recovery = true, .no_protection = true };
@@ -268,7 +269,7 @@ static void put_indexes(struct buf *b, const char *name, const struct json *list
 	buf_printf(b, ",\"%s\":[", name);
 	for (size_t i = 0; i < list->count; i++) {
 		buf_str(b, i ? ",{\"IndexName\":" : "{\"IndexName\":");
-		json_string(b, copy_text(&list->items[i], "IndexName"));
+		json_string(b, json_get_text(&list->items[i], "IndexName"));
 		buf_lit(b, ",\"KeySchema\":");
 		json_write(b, json_get(&list->items[i], "KeySchema"));
 		buf_lit(b, ",\"Projection\":");
@@ -281,7 +282,7 @@ static void put_indexes(struct buf *b, const char *name, const struct json *list
 
 static struct slice create_like(struct copier *c, const struct json *from)
 {
-	struct slice mode = copy_text(json_get(from, "BillingModeSummary"), "BillingMode");
+	struct slice mode = json_get_text(json_get(from, "BillingModeSummary"), "BillingMode");
 	const struct json *units = json_get(from, "ProvisionedThroughput"),
 			  *write = json_get(units, "WriteCapacityUnits");
 	bool on_demand = slice_is(mode, "PAY_PER_REQUEST") || !json_is(write, JSON_INT) || write->integer <= 0;

@@ -1,7 +1,8 @@
-/* What the source's processors have not done yet (C5).
+/* Work that the source's processors have not done yet (C5).
  *
- * When all changes have been applied the job knows the last sequence number of each shard; a processor is through when its position is
- * there. Of shards that were closed before the copy began nothing was read: those are looked at.
+ * When all changes have been applied, the job knows the last sequence number of each shard; a processor is done when
+ * its position is there. Shards that were closed before the copy began were not read by the copy, so they are read
+ * here.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <stdio.h>
 #include "base/clock.h"
@@ -12,7 +13,7 @@
 #include "process/send/send.h"
 #include "process/tail/spot.h"
 
-#define PAGES_MOST     20 /* of a closed shard that are looked at: empty ones may come first */
+#define PAGES_MOST     20 /* pages read of a closed shard: the first ones may be empty */
 #define SETTLE_MS      60000
 #define SETTLE_LOOK_MS 300
 
@@ -40,7 +41,8 @@ static bool read_positions(struct copier *c, struct slice processor, struct map 
 			       copier_refused(c, COPY_FROM, "Query", &r);
 		items = json_get(r.body, "Items");
 		for (size_t i = 0; json_is(items, JSON_ARRAY) && i < items->count; i++)
-			(void)map_set(out, copy_text(json_get(&items->items[i], "SK"), "S"), (void *)&items->items[i]);
+			(void)map_set(out, json_get_text(json_get(&items->items[i], "SK"), "S"),
+				      (void *)&items->items[i]);
 		last = json_get(r.body, "LastEvaluatedKey");
 		if (!last)
 			return true;
@@ -50,7 +52,7 @@ static bool read_positions(struct copier *c, struct slice processor, struct map 
 	}
 }
 
-/* Whether a shard has anything after a position. What it has forgotten cannot be done any more. */
+/* Whether a shard has changes after a position. Changes that it has forgotten cannot be processed any more. */
 static bool has_more(struct copier *c, const struct source_shard *s, struct slice sequence, bool *out)
 {
 	struct slice iterator;
@@ -70,7 +72,7 @@ static bool has_more(struct copier *c, const struct source_shard *s, struct slic
 		buf_lit(&b, ",\"ShardIteratorType\":\"TRIM_HORIZON\"}");
 	if (!copier_call(c, COPY_FROM, "GetShardIterator", buf_slice(&b), &r))
 		return r.error.n > 0;
-	iterator = copy_text(r.body, "ShardIterator");
+	iterator = json_get_text(r.body, "ShardIterator");
 	for (int i = 0; i < PAGES_MOST && iterator.n; i++) {
 		const struct json *records;
 
@@ -84,7 +86,7 @@ static bool has_more(struct copier *c, const struct source_shard *s, struct slic
 		*out = json_is(records, JSON_ARRAY) && records->count;
 		if (*out)
 			return true;
-		iterator = copy_text(r.body, "NextShardIterator");
+		iterator = json_get_text(r.body, "NextShardIterator");
 	}
 	return true;
 }
@@ -98,7 +100,7 @@ static bool look_for(struct copier *c, struct slice processor, size_t *behind)
 		return false;
 	for (const struct source_shard *s = c->job->shards; s; s = s->next) {
 		const struct json *item = map_get(&positions, slice_str(s->id));
-		struct slice at = copy_text(json_get(item, "sequence"), "S");
+		struct slice at = json_get_text(json_get(item, "sequence"), "S");
 		bool more = s->sequence[0] && sequence_compare(at, slice_str(s->sequence)) < 0;
 
 		if (s->is_old && !s->sequence[0] && !has_more(c, s, at, &more))
@@ -162,7 +164,7 @@ bool copy_undone_settle(struct copier *c)
 	bool ok = false;
 
 	memcpy(options.secret, o->secret, sizeof(options.secret));
-	copy_job_say(c->job, "%.*s: the processors of %.*s do what is left to do at %s", SLICE_ARG(c->job->table),
+	copy_job_say(c->job, "%.*s: running the processors of %.*s on the changes left at %s", SLICE_ARG(c->job->table),
 		     SLICE_ARG(o->design->name), o->from.name);
 	process_options.app = app_new(&options);
 	if (process_options.app)

@@ -142,7 +142,7 @@ static struct slice get_body(struct copier *c, const struct keyed *k, struct sli
 	return buf_slice(&b);
 }
 
-/* Until nothing is left out. A table that is not there has no items. */
+/* Repeats until no key is left unprocessed. A missing table has no items. */
 static bool get_some(struct copier *c, const struct keyed *k, enum copy_at at, struct slice list, struct map *found)
 {
 	while (list.n) {

@@ -1,4 +1,4 @@
-/* BatchWriteItem at the target, at the pace that was asked for.
+/* BatchWriteItem at the target, at the requested pace.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/clock.h"
 #include "copy/copy_internal.h"
@@ -28,7 +28,7 @@ static bool wait_for_units(struct job *j, double units)
 		j->allowance_us = now;
 		if (j->allowance > j->o->units)
 			j->allowance = j->o->units;
-		/* What is more than a second's worth would never be saved up: it leaves a debt. */
+		/* A batch of more than a second's worth could never be saved up for: it leaves a debt. */
 		if (j->allowance >= (units < j->o->units ? units : j->o->units)) {
 			j->allowance -= units;
 			pthread_mutex_unlock(&j->lock);
@@ -86,7 +86,7 @@ static struct slice request(struct batch *b, struct slice list)
 	return buf_slice(&q);
 }
 
-/* Whatever the target did not take is asked for again, until it has. */
+/* Repeats unprocessed items until the target has taken all. */
 bool copy_batch_flush(struct batch *b)
 {
 	struct copier *c = b->copier;

@@ -54,8 +54,8 @@ static void add_remark(struct look *l, enum deploy_weight weight, struct slice w
 
 /* ---- asking ---- */
 
-static bool fail(struct deploy_failure *f, const struct deploy_table *t, const char *operation,
-		 const struct backend_reply *r)
+static bool fail_call(struct deploy_failure *f, const struct deploy_table *t, const char *operation,
+		      const struct backend_reply *r)
 {
 	*f = (struct deploy_failure){ .operation = operation, .table = t->as->table, .reply = *r };
 	return false;
@@ -75,7 +75,7 @@ bool deploy_look_table(struct backend *b, const struct deploy_table *t, struct a
 	backend_call(b, a, "DescribeTable", provision_describe(t->as, a), &r);
 	if (r.status == 200)
 		*table = json_get(r.body, "Table");
-	return r.status == 200 || slice_is(r.error, "ResourceNotFoundException") || fail(f, t, "DescribeTable", &r);
+	return r.status == 200 || slice_is(r.error, "ResourceNotFoundException") || fail_call(f, t, "DescribeTable", &r);
 }
 
 /* A table that is being made may not be known everywhere yet. */
@@ -152,18 +152,11 @@ const struct json *deploy_units_in(const struct json *table)
 	return units;
 }
 
-static int64_t integer(const struct json *obj, const char *name)
-{
-	const struct json *j = json_get(obj, name);
-
-	return json_is(j, JSON_INT) ? j->integer : 0;
-}
-
 static void look_at_billing(struct look *l)
 {
 	const struct json *units = deploy_units_in(l->table);
 	const struct design *d = l->t->as;
-	long long reads = integer(units, "ReadCapacityUnits"), writes = integer(units, "WriteCapacityUnits");
+	long long reads = json_get_int(units, "ReadCapacityUnits"), writes = json_get_int(units, "WriteCapacityUnits");
 
 	if (!d->provisioned && units)
 		NOTE(l,
@@ -307,7 +300,7 @@ static bool look_at_recovery(struct look *l)
 		backend_call(l->backend, l->arena, "DescribeContinuousBackups", provision_describe(l->t->as, l->arena),
 			     &r);
 		if (r.status != 200 && !deploy_is_unknown(&r) && !is_too_early(l, &r))
-			return fail(l->failure, l->t, "DescribeContinuousBackups", &r);
+			return fail_call(l->failure, l->t, "DescribeContinuousBackups", &r);
 		status = provision_text(json_get(json_get(r.body, "ContinuousBackupsDescription"),
 						 "PointInTimeRecoveryDescription"),
 					"PointInTimeRecoveryStatus");
@@ -346,7 +339,7 @@ static bool read_tags(struct look *l, struct slice arn, bool *found, bool *known
 			return true;
 		}
 		if (r.status != 200 && !is_too_early(l, &r))
-			return fail(l->failure, l->t, "ListTagsOfResource", &r);
+			return fail_call(l->failure, l->t, "ListTagsOfResource", &r);
 		for (size_t i = 0; i < l->t->tag_count; i++)
 			found[i] |= r.status != 200 || has_tag(json_get(r.body, "Tags"), &l->t->tags[i]);
 		next = provision_text(r.body, "NextToken");
@@ -400,7 +393,7 @@ static bool look_at_ttl(struct look *l)
 		return true;
 	}
 	if (r.status != 200 && !is_too_early(l, &r))
-		return fail(l->failure, l->t, "DescribeTimeToLive", &r);
+		return fail_call(l->failure, l->t, "DescribeTimeToLive", &r);
 	status = provision_text(json_get(r.body, "TimeToLiveDescription"), "TimeToLiveStatus");
 	attribute = provision_text(json_get(r.body, "TimeToLiveDescription"), "AttributeName");
 	if (slice_is(status, "DISABLING") && d->ttl.n)
@@ -466,9 +459,9 @@ static void measure(struct look *l, struct deploy_plan *plan)
 {
 	const struct json *all = json_get(l->table, "GlobalSecondaryIndexes");
 
-	plan->table_bytes += (double)integer(l->table, "TableSizeBytes");
+	plan->table_bytes += (double)json_get_int(l->table, "TableSizeBytes");
 	for (size_t i = 0; json_is(all, JSON_ARRAY) && i < all->count; i++)
-		plan->index_bytes += (double)integer(&all->items[i], "IndexSizeBytes");
+		plan->index_bytes += (double)json_get_int(&all->items[i], "IndexSizeBytes");
 }
 
 bool deploy_look(struct backend *b, const struct deploy_want *w, struct arena *a, struct deploy_plan *plan,

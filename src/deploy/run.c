@@ -300,7 +300,7 @@ static bool round_of(struct run_state *s, enum deploy_end *end)
 	return true;
 }
 
-static struct slice keep(struct arena *a, struct slice s)
+static struct slice copy_text(struct arena *a, struct slice s)
 {
 	return s.n ? arena_printf(a, "%.*s", SLICE_ARG(s)) : SLICE("");
 }
@@ -326,10 +326,10 @@ enum deploy_end deploy_run(struct backend *b, const struct deploy_want *w, const
 		});
 	}
 	*f = s->failure;
-	f->table = keep(a, f->table);
-	f->words = keep(a, f->words);
-	f->reply.error = keep(a, f->reply.error);
-	f->reply.message = keep(a, f->reply.message);
+	f->table = copy_text(a, f->table);
+	f->words = copy_text(a, f->words);
+	f->reply.error = copy_text(a, f->reply.error);
+	f->reply.message = copy_text(a, f->reply.message);
 	f->reply.body = NULL;
 	arena_release(&s->arena);
 	return end;

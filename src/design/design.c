@@ -86,3 +86,22 @@ const struct entity *design_call(const struct design *d, struct slice call, stru
 	*verb = slice_make(call.p, n);
 	return n ? design_entity(d, slice_make(space + 1, call.n - n - 1)) : NULL;
 }
+
+bool access_has_parameter(const struct access *a, const struct name *n)
+{
+	for (size_t i = 0; i < a->param_count; i++)
+		if (a->param_at[i] == n)
+			return true;
+	for (size_t i = 0; i < a->query_param_count; i++)
+		if (a->query_params[i].at == n)
+			return true;
+	return false;
+}
+
+bool is_assigned(const struct assignment *list, size_t n, struct slice attribute)
+{
+	EACH (struct assignment, s, list, n)
+		if (slice_equal(s->attribute, attribute))
+			return true;
+	return false;
+}

@@ -12,7 +12,7 @@
 #include "table/schema.h"
 
 /* ---- accept: {rule: reason} on a table, index, entity, access pattern or processor ---- */
-/* a finding of `thorpe check` that the author accepts */
+/* a finding of `thorpe check` that the author accepts, with the reason */
 struct acceptance {
 	struct slice rule, reason;
 	struct place place;
@@ -97,8 +97,8 @@ struct attribute {
 	const struct name *after_at;
 	int64_t after_seconds;
 	const struct term *when; /* present only when this holds; NULL: always */
-	/* It names an item whose identity is `lower`, and is stored in lower case: always (then `lower`), or while one of these
-	 * holds */
+	/* It names an item whose identity is `lower`, and is stored in lower case: always (then `lower`), or while one
+	 * of these holds */
 	const struct term **lower_when;
 	size_t lower_when_count;
 };
@@ -252,7 +252,7 @@ struct entity {
 	size_t lives_count;
 	const struct check_rule *checks;
 	size_t check_count;
-	const struct term *allow[ALLOW_VERBS]; /* NULL: nobody but operators */
+	const struct term *allow[ALLOW_VERBS]; /* NULL: only operators */
 	const struct action *actions;
 	size_t action_count;
 	struct delete_rule delete_;
@@ -438,11 +438,10 @@ struct design {
 	size_t index_count;
 	enum stream_view stream;
 	struct slice ttl;
-	const struct name *ttl_at;    /* NULL: none */
-	const struct name *key_at[2]; /* of the table: hash, range; NULL: none */
-	const struct name *caller_at,
-		*age_at; /* variables that the runtime has: `caller` in templates, `age` in a rank */
-	const struct name *const *key_names; /* of the table and its indexes, in this order, each once */
+	const struct name *ttl_at;             /* NULL: none */
+	const struct name *key_at[2];          /* of the table: hash, range; NULL: none */
+	const struct name *caller_at, *age_at; /* the runtime's variables: `caller` in templates, `age` in a rank */
+	const struct name *const *key_names;   /* of the table and its indexes, in this order, each once */
 	size_t key_name_count;
 	size_t name_count;         /* of attributes, keys, parameters and variables */
 	const struct map *by_name; /* by text: design_named() */
@@ -473,6 +472,10 @@ const struct access *design_access(const struct design *d, struct slice name);
 const struct design_index *design_index(const struct design *d, struct slice name);
 const struct action *entity_action(const struct entity *e, struct slice name);
 const struct attribute *entity_attribute(const struct entity *e, struct slice name);
+/* Whether the pattern has a parameter of this name, in its path or its query string. */
+bool access_has_parameter(const struct access *a, const struct name *n);
+/* Whether the list assigns to an attribute of this name. */
+bool is_assigned(const struct assignment *list, size_t n, struct slice attribute);
 /* Whether a new item takes a number from a sequence. */
 bool entity_takes(const struct entity *e);
 /* Whether the attribute is part of the table's own key; of any key, also of an index. */
@@ -483,7 +486,7 @@ struct reference attribute_source(const struct attribute *a);
 /* The entity and the verb of "create Post" or "publish Post"; NULL: it is the name of an access pattern. */
 const struct entity *design_call(const struct design *d, struct slice call, struct slice *verb);
 
-/* Adds what a reviewer of single-table designs would say (thorpe check) as findings. */
+/* Adds the findings of all check rules (`thorpe check`). */
 void design_check(const struct design *d, struct findings *f);
 /* The same, including accepted findings, whose `accepted` is the reason. */
 void design_check_all(const struct design *d, struct findings *f);

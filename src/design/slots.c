@@ -24,8 +24,8 @@ static bool is_moving(const void *ctx, const struct term *t)
 	return t->kind == TERM_PATH && moves_by_itself(x->entity, t->names[0], x->depth + 1);
 }
 
-/* Whether the attribute changes without a change to the item: counters, and what hangs on them, here or where it is copied
- * from. */
+/* Whether the attribute can change without a write to the item: a counter, or derived from one, here or at its
+ * source. */
 static bool moves_by_itself(const struct entity *e, struct slice name, int depth)
 {
 	const struct attribute *a = entity_attribute(e, name);
@@ -104,7 +104,7 @@ static void add_attribute(struct making *m, const struct attribute *a)
 	s->compressed = a->compressed;
 	s->plain = !a->hidden && !a->private_ && !a->compressed;
 	s->tagged = !a->hidden && !moves_by_itself(m->entity, a->name, 0);
-	/* An attribute that is a key itself stays, whatever it says: the database needs it. */
+	/* An attribute that is itself a key is always stored: the database needs it. */
 	s->stored = !a->from_key || design_is_key(m->design, a->name);
 }
 

@@ -1,9 +1,10 @@
-/* What is known about each entity before any request: the slots of its items, and whether a key identifies the entity.
+/* Facts about each entity, computed when the design is loaded: the slots of its items, and whether a key identifies
+ * the entity.
  *
- * Each name of an entity (attributes, keys, the identity, ttl, attributes its rules read) has a slot. Items store their
- * attributes in byte order of the names, and `sorted` has the same order: one walk over both puts every value into its
- * slot, where keys, rules, JSON and ETag find it without a search.
- * Made by the loader; lives as long as the design.
+ * Each name of an entity (attributes, keys, the identity, ttl, attributes its rules read) has a slot. Items store
+ * their attributes in byte order of the names, and `sorted` has the same order: one walk over both puts every value
+ * into its slot, where keys, rules, JSON and ETag find it without a search. Made by the loader; lives as long as the
+ * design.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef THORPE_DESIGN_SLOTS_H
 #define THORPE_DESIGN_SLOTS_H
@@ -37,7 +38,8 @@ struct slot_key {
 };
 
 struct slots {
-	/* First the attributes and keys that are shown; then, not written: other keys, the ttl attribute, names rules read. */
+	/* First the attributes and keys that are shown; then, not written: other keys, the ttl attribute, names rules
+	 * read. */
 	const struct slot *sorted;      /* by name */
 	const struct slot *const *list; /* by number */
 	size_t count;
@@ -78,8 +80,8 @@ bool slots_are_keyed(struct arena *a, const struct slots *s, const struct value 
 bool slots_agree(const struct slots *s, const struct value *values);
 /* Whether the item is full without reading values from its key. */
 bool slots_are_whole(const struct slots *s, const struct value *values);
-/* Whether the attribute of e->keys[i] is shown: it is neither an attribute nor a key of the table or an index. True only
- * for the first of several rules for one attribute. */
+/* Whether the attribute of e->keys[i] is shown: it is neither an attribute nor a key of the table or an index. True
+ * only for the first of several rules for one attribute. */
 bool slots_show_key(const struct design *d, const struct entity *e, size_t i);
 
 #endif

@@ -146,11 +146,6 @@ bool condition_of(struct arena *a, enum condition_label label, const struct test
 	return check_size(a, name, c, NULL, s.operands, e);
 }
 
-const struct test *condition_test(const struct condition *c)
-{
-	return c ? c->root : NULL;
-}
-
 /* ---- updates ---- */
 
 static bool check_part(struct arena *a, const struct action *action, struct error *e)

@@ -58,7 +58,6 @@ const struct test *test_not(struct arena *a, const struct test *t);
 
 bool condition_of(struct arena *a, enum condition_label label, const struct test *root, const struct condition **out,
 		  struct error *e) MUST_CHECK;
-const struct test *condition_test(const struct condition *c); /* NULL for NULL */
 
 enum action_kind { ACTION_SET, ACTION_REMOVE, ACTION_ADD, ACTION_DELETE };
 /* one part of an update */

@@ -97,7 +97,7 @@ static void drop_oldest(struct expr_cache *c)
 	tree_release(t);
 }
 
-static struct tree *find(struct expr_cache *c, uint64_t hash, enum tree_kind kind, struct slice text)
+static struct tree *find_tree(struct expr_cache *c, uint64_t hash, enum tree_kind kind, struct slice text)
 {
 	struct tree *t = *bucket_of(c, hash);
 
@@ -129,7 +129,7 @@ static struct tree *copy(const struct tree *from)
 	return t;
 }
 
-static struct tree *keep(struct expr_cache *c, uint64_t hash, const struct tree *from)
+static struct tree *keep_tree(struct expr_cache *c, uint64_t hash, const struct tree *from)
 {
 	struct tree *t = copy(from), **bucket = bucket_of(c, hash);
 
@@ -155,7 +155,7 @@ bool expr_cache_parse(struct expr_cache *c, struct arena *a, const struct expr_t
 	if (!c || x->text.n == 0)
 		return expr_parse(a, x, out, e);
 	hash = XXH3_64bits_withSeed(x->text.p, x->text.n, (uint64_t)x->kind);
-	t = find(c, hash, x->kind, x->text);
+	t = find_tree(c, hash, x->kind, x->text);
 	if (t) {
 		unlink_age(c, t);
 		link_newest(c, t);
@@ -165,7 +165,7 @@ bool expr_cache_parse(struct expr_cache *c, struct arena *a, const struct expr_t
 	}
 	if (!expr_parse(a, x, out, e))
 		return false;
-	t = keep(c, hash, *out);
+	t = keep_tree(c, hash, *out);
 	if (t) {
 		hold(t, a);
 		*out = t;

@@ -38,7 +38,7 @@ static struct slice text_of(const struct checker *c, const struct node *n)
 	return slice_make(c->text.p + n->at, n->len);
 }
 
-static bool refuse(const struct checker *c, const char *what, struct slice which)
+static bool refuse_expression(const struct checker *c, const char *what, struct slice which)
 {
 	return error_set(c->e, c->arena, ERR_VALIDATION, "Invalid %s: %s%.*s", c->label, what, SLICE_ARG(which));
 }
@@ -64,7 +64,8 @@ static bool check_path(const struct checker *c, const struct node *path)
 		struct node *n = &c->nodes[s];
 
 		if (n->kind == NODE_NAME && expr_is_reserved(text_of(c, n)))
-			return refuse(c, "Attribute name is a reserved keyword; reserved keyword: ", text_of(c, n));
+			return refuse_expression(c, "Attribute name is a reserved keyword; reserved keyword: ",
+						 text_of(c, n));
 		if (n->kind == NODE_INDEX && !check_index(c, n))
 			return false;
 	}
@@ -89,16 +90,16 @@ static bool check_call(const struct checker *c, struct node *n, enum place place
 	bool for_update = f == FUNC_IF_NOT_EXISTS || f == FUNC_LIST_APPEND;
 
 	if (f == FUNC_NONE)
-		return refuse(c, "Invalid function name; function: ", name);
+		return refuse_expression(c, "Invalid function name; function: ", name);
 	if (for_update && c->kind != TREE_UPDATE)
-		return refuse(c, "The function is not allowed in a condition expression; function: ", name);
+		return refuse_expression(c, "The function is not allowed in a condition expression; function: ", name);
 	if (!for_update && c->kind == TREE_UPDATE)
-		return refuse(c, "The function is not allowed in an update expression; function: ", name);
+		return refuse_expression(c, "The function is not allowed in an update expression; function: ", name);
 	if (is_misplaced(f, c->kind, place))
-		return refuse(c,
-			      "The function is not allowed to be used this way in an expression; "
-			      "function: ",
-			      name);
+		return refuse_expression(c,
+					 "The function is not allowed to be used this way in an expression; "
+					 "function: ",
+					 name);
 	n->func = (uint8_t)f;
 	for (unsigned x = n->child; x; x = c->nodes[x].next)
 		if (!check_operand(c, x, AS_OPERAND))

@@ -7,27 +7,13 @@ struct scratch {
 	uint8_t bytes[2 + NUMBER_ENCODED_MAX];
 };
 
-/* DynamoDB counts a string's UTF-16 units. */
-static size_t string_length(struct slice s)
-{
-	size_t units = 0;
-
-	for (size_t i = 0; i < s.n; i++) {
-		uint8_t c = (uint8_t)s.p[i];
-
-		if ((c & 0xC0) != 0x80)
-			units += c >= 0xF0 ? 2 : 1;
-	}
-	return units;
-}
-
 static struct value size_of(struct value v, struct scratch *room)
 {
 	struct number n;
 	size_t size;
 
 	switch (value_type(v)) {
-	case VALUE_S: size = string_length(value_bytes(v)); break;
+	case VALUE_S: size = value_string_units(value_bytes(v)); break;
 	case VALUE_B: size = value_bytes(v).n; break;
 	case VALUE_SS:
 	case VALUE_NS:
@@ -80,46 +66,6 @@ static bool compare(enum test_op op, struct value x, struct value y)
 	}
 }
 
-static bool begins_with(struct value x, struct value prefix)
-{
-	enum value_type t = value_type(x);
-
-	return t == value_type(prefix) && (t == VALUE_S || t == VALUE_B) &&
-	       slice_starts(value_bytes(x), value_bytes(prefix));
-}
-
-static bool holds_bytes(struct slice in, struct slice what)
-{
-	return what.n == 0 || (in.n >= what.n && memmem(in.p, in.n, what.p, what.n));
-}
-
-static bool list_has(struct value list, struct value what)
-{
-	struct value_iter it = value_iter(list);
-
-	while (value_next(&it))
-		if (value_equal(it.value, what))
-			return true;
-	return false;
-}
-
-static bool contains(struct value in, struct value what)
-{
-	enum value_type t = value_type(what);
-
-	if (t == VALUE_NONE)
-		return false;
-	switch (value_type(in)) {
-	case VALUE_S: return t == VALUE_S && holds_bytes(value_bytes(in), value_bytes(what));
-	case VALUE_B: return t == VALUE_B && holds_bytes(value_bytes(in), value_bytes(what));
-	case VALUE_SS: return t == VALUE_S && value_set_has(in, value_bytes(what));
-	case VALUE_NS: return t == VALUE_N && value_set_has(in, value_bytes(what));
-	case VALUE_BS: return t == VALUE_B && value_set_has(in, value_bytes(what));
-	case VALUE_L: return list_has(in, what);
-	default: return false;
-	}
-}
-
 static bool is_in(const struct test *t, struct value x, struct value item)
 {
 	struct scratch room;
@@ -147,9 +93,9 @@ static bool leaf_holds(const struct test *t, struct value item)
 	}
 	y = operand_get(&t->args[1], item, &room[1]);
 	switch (t->op) {
-	case TEST_BEGINS_WITH: return begins_with(x, y);
-	case TEST_CONTAINS: return contains(x, y);
-	case TEST_NOT_CONTAINS: return value_present(x) && !contains(x, y);
+	case TEST_BEGINS_WITH: return value_begins(x, y);
+	case TEST_CONTAINS: return value_contains(x, y);
+	case TEST_NOT_CONTAINS: return value_present(x) && !value_contains(x, y);
 	case TEST_BETWEEN:
 		return compare(TEST_GE, x, y) && compare(TEST_LE, x, operand_get(&t->args[2], item, &room[2]));
 	default: return compare(t->op, x, y);

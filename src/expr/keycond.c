@@ -10,7 +10,7 @@ struct collector {
 	size_t count, room;
 };
 
-static bool refuse(struct collector *x, const char *why)
+static bool refuse_keys(struct collector *x, const char *why)
 {
 	return error_set(x->e, x->arena, ERR_VALIDATION, "%s", why);
 }
@@ -49,20 +49,20 @@ static bool find_attribute(struct collector *x, const struct test *t, size_t *at
 		const struct operand *o = &t->args[i];
 
 		if (o->is_size)
-			return refuse(x, "KeyConditionExpressions cannot contain nested operations");
+			return refuse_keys(x, "KeyConditionExpressions cannot contain nested operations");
 		if (!o->is_path)
 			continue;
 		if (found)
-			return refuse(x, "Invalid condition in KeyConditionExpression: Multiple attribute "
-					 "names used in one condition");
+			return refuse_keys(x, "Invalid condition in KeyConditionExpression: Multiple attribute "
+					      "names used in one condition");
 		if (o->path.count > 1)
-			return refuse(x, "KeyConditionExpressions cannot have conditions on nested "
-					 "attributes");
+			return refuse_keys(x, "KeyConditionExpressions cannot have conditions on nested "
+					      "attributes");
 		found = true;
 		*at = i;
 	}
-	return found || refuse(x, "Invalid condition in KeyConditionExpression: No key attribute "
-				  "specified");
+	return found || refuse_keys(x, "Invalid condition in KeyConditionExpression: No key attribute "
+				       "specified");
 }
 
 /* :v < a is a > :v */
@@ -83,7 +83,7 @@ static bool add_term(struct collector *x, struct key_term term)
 {
 	for (size_t i = 0; i < x->count; i++)
 		if (slice_equal(x->terms[i].name, term.name))
-			return refuse(x, "KeyConditionExpressions must only contain one condition per key");
+			return refuse_keys(x, "KeyConditionExpressions must only contain one condition per key");
 	GROW_IN(x->arena, x->terms, x->count, x->room, 4);
 	x->terms[x->count++] = term;
 	return true;

@@ -33,13 +33,6 @@ static const struct comparison_row {
 };
 /* clang-format on */
 
-const struct json *legacy_get(const struct json *obj, const char *name)
-{
-	const struct json *j = json_get(obj, name);
-
-	return j && j->type != JSON_NULL ? j : NULL;
-}
-
 bool legacy_members(struct arena *a, const struct json *obj, const struct json_member ***out, size_t *count,
 		    struct error *e)
 {
@@ -149,6 +142,6 @@ bool legacy_condition(struct arena *a, const char *field, const struct json_memb
 	*out = (struct legacy_condition){ .name = m->name };
 	if (j->type != JSON_OBJECT)
 		return error_set(e, a, ERR_SERIALIZATION, "Unexpected field type");
-	return legacy_operator(a, field, m->name, legacy_get(j, "ComparisonOperator"), &out->op, e) &&
-	       legacy_values(a, legacy_get(j, "AttributeValueList"), out, e) && legacy_check(a, out, e);
+	return legacy_operator(a, field, m->name, json_get_present(j, "ComparisonOperator"), &out->op, e) &&
+	       legacy_values(a, json_get_present(j, "AttributeValueList"), out, e) && legacy_check(a, out, e);
 }

@@ -33,8 +33,6 @@ struct legacy_condition {
  * SERIALIZATION (not an object), VALIDATION (empty name). */
 bool legacy_members(struct arena *a, const struct json *obj, const struct json_member ***out, size_t *count,
 		    struct error *e) MUST_CHECK;
-/* A member of an object; NULL also if its value is null. */
-const struct json *legacy_get(const struct json *obj, const char *name);
 
 /* `field` names the member in messages ("expected"). */
 bool legacy_operator(struct arena *a, const char *field, struct slice attribute, const struct json *j,

@@ -50,8 +50,8 @@ static const struct test *combine(struct arena *a, enum test_op op, const struct
 	return t;
 }
 
-static const struct condition *make(struct arena *a, enum test_op op, const struct legacy_condition *conditions,
-				    size_t n)
+static const struct condition *make_condition(struct arena *a, enum test_op op,
+					      const struct legacy_condition *conditions, size_t n)
 {
 	struct condition *c = arena_new(a, struct condition);
 	struct test *tests = arena_array(a, struct test, n ? n : 1);
@@ -108,8 +108,8 @@ static bool check_number(struct arena *a, const struct legacy_condition *conditi
 /* {Value, Exists} or {ComparisonOperator, AttributeValueList or Value}. */
 static bool expected_value(struct arena *a, const struct json_member *m, struct legacy_condition *out, struct error *e)
 {
-	const struct json *value = legacy_get(&m->value, "Value");
-	const struct json *exists = legacy_get(&m->value, "Exists");
+	const struct json *value = json_get_present(&m->value, "Value");
+	const struct json *exists = json_get_present(&m->value, "Exists");
 	struct value *v = arena_new(a, struct value);
 	bool wanted = true;
 
@@ -136,14 +136,14 @@ static bool expected_value(struct arena *a, const struct json_member *m, struct 
 static bool expected_comparison(struct arena *a, const struct json_member *m, struct legacy_condition *out,
 				struct error *e)
 {
-	const struct json *value = legacy_get(&m->value, "Value");
-	const struct json *list = legacy_get(&m->value, "AttributeValueList");
-	const struct json *op = legacy_get(&m->value, "ComparisonOperator");
+	const struct json *value = json_get_present(&m->value, "Value");
+	const struct json *list = json_get_present(&m->value, "AttributeValueList");
+	const struct json *op = json_get_present(&m->value, "ComparisonOperator");
 	struct value *v = arena_new(a, struct value);
 
 	if (!legacy_operator(a, "expected", m->name, op, &out->op, e))
 		return false;
-	if (legacy_get(&m->value, "Exists"))
+	if (json_get_present(&m->value, "Exists"))
 		return error_set(e, a, ERR_VALIDATION,
 				 INVALID "Exists and ComparisonOperator cannot be used together for "
 					 "Attribute: %.*s",
@@ -167,17 +167,17 @@ static bool expected_comparison(struct arena *a, const struct json_member *m, st
 static bool expected_condition(struct arena *a, const struct json_member *m, struct legacy_condition *out,
 			       struct error *e)
 {
-	const struct json *list = legacy_get(&m->value, "AttributeValueList");
+	const struct json *list = json_get_present(&m->value, "AttributeValueList");
 
 	*out = (struct legacy_condition){ .name = m->name };
 	if (m->value.type != JSON_OBJECT)
 		return error_set(e, a, ERR_SERIALIZATION, "Unexpected field type");
-	if (list && legacy_get(&m->value, "Value"))
+	if (list && json_get_present(&m->value, "Value"))
 		return error_set(e, a, ERR_VALIDATION,
 				 INVALID "Value and AttributeValueList cannot be used together for "
 					 "Attribute: %.*s",
 				 SLICE_ARG(m->name));
-	if (legacy_get(&m->value, "ComparisonOperator"))
+	if (json_get_present(&m->value, "ComparisonOperator"))
 		return expected_comparison(a, m, out, e);
 	if (list)
 		return error_set(e, a, ERR_VALIDATION,
@@ -213,7 +213,7 @@ bool condition_from_filter(struct arena *a, const struct json *filter, struct sl
 	if (!conditions_of(a, filter, "filter", &conditions, &n, e) || !check_number(a, conditions, n, e) ||
 	    !check_operator(a, conditional_operator, n, &op, e))
 		return false;
-	*out = make(a, op, conditions, n);
+	*out = make_condition(a, op, conditions, n);
 	return true;
 }
 
@@ -233,7 +233,7 @@ bool condition_from_expected(struct arena *a, const struct json *expected, struc
 			return false;
 	if (!check_number(a, conditions, n, e) || !check_operator(a, conditional_operator, n, &op, e))
 		return false;
-	*out = make(a, op, conditions, n);
+	*out = make_condition(a, op, conditions, n);
 	return true;
 }
 

@@ -10,7 +10,7 @@
 
 static bool action_kind(struct arena *a, const struct json_member *m, enum action_kind *out, struct error *e)
 {
-	const struct json *action = legacy_get(&m->value, "Action");
+	const struct json *action = json_get_present(&m->value, "Action");
 
 	*out = ACTION_SET;
 	if (!action)
@@ -53,7 +53,7 @@ static bool read_action(struct arena *a, const struct json_member *m, struct act
 
 	if (m->value.type != JSON_OBJECT)
 		return error_set(e, a, ERR_SERIALIZATION, "Unexpected field type");
-	value = legacy_get(&m->value, "Value");
+	value = json_get_present(&m->value, "Value");
 	if (!action_kind(a, m, &out->kind, e))
 		return false;
 	if (value)

@@ -28,7 +28,7 @@ unsigned parser_syntax_error(struct parser *p)
 	return 0;
 }
 
-static bool refuse(struct parser *p, const char *why)
+static bool refuse_syntax(struct parser *p, const char *why)
 {
 	if (!p->failed)
 		(void)error_set(p->e, p->arena, ERR_VALIDATION, "Invalid %s: %s", p->label, why);
@@ -38,14 +38,14 @@ static bool refuse(struct parser *p, const char *why)
 
 unsigned parser_redundant(struct parser *p)
 {
-	return refuse(p, "The expression has redundant parentheses;");
+	return refuse_syntax(p, "The expression has redundant parentheses;");
 }
 
 bool parser_enter(struct parser *p)
 {
 	if (++p->depth <= EXPR_DEPTH_MAX)
 		return true;
-	return refuse(p, "The expression contains too many operators; operator count: 301");
+	return refuse_syntax(p, "The expression contains too many operators; operator count: 301");
 }
 
 void parser_leave(struct parser *p)
@@ -201,7 +201,7 @@ unsigned parser_operand_parens(struct parser *p, bool *parens)
 static bool size_is_right(struct parser *p)
 {
 	if (p->text.n == 0)
-		return refuse(p, "The expression can not be empty;");
+		return refuse_syntax(p, "The expression can not be empty;");
 	return p->text.n <= EXPR_SIZE_MAX || expr_refuse_size(p->arena, p->label, p->text.n, p->e);
 }
 

@@ -84,8 +84,8 @@ static enum relation relation(const struct path *x, const struct path *y)
 	return OVERLAP;
 }
 
-static bool refuse(struct arena *a, const char *label, enum relation r, const struct path *x, const struct path *y,
-		   struct error *e)
+static bool refuse_pair(struct arena *a, const char *label, enum relation r, const struct path *x, const struct path *y,
+			struct error *e)
 {
 	struct slice one = path_print(x, a), two = path_print(y, a);
 
@@ -116,7 +116,7 @@ bool path_check_apart(struct arena *a, const char *label, const struct path *pat
 			enum relation r = relation(&paths[i], &paths[j]);
 
 			if (r != APART)
-				return refuse(a, label, r, &paths[i], &paths[j], e);
+				return refuse_pair(a, label, r, &paths[i], &paths[j], e);
 		}
 	}
 	return true;

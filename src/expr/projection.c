@@ -113,7 +113,7 @@ size_t projection_paths(const struct projection *p, const struct path **out)
 	return p->count;
 }
 
-static const struct projection *make(struct arena *a, const struct path *paths, size_t n)
+static const struct projection *make_projection(struct arena *a, const struct path *paths, size_t n)
 {
 	struct projection *p = arena_new(a, struct projection);
 
@@ -140,7 +140,7 @@ bool projection_compile(struct expr_bindings *b, struct slice text, const struct
 		nodes[i++] = tree_node(x.tree, c);
 	if (!binder_paths_apart(&x, nodes, n, paths) || !binder_finish(&x))
 		return false;
-	*out = make(b->arena, paths, n);
+	*out = make_projection(b->arena, paths, n);
 	return true;
 }
 
@@ -153,5 +153,5 @@ const struct projection *projection_of_names(struct arena *a, const struct slice
 		steps[i].name = names[i];
 		paths[i] = (struct path){ &steps[i], 1 };
 	}
-	return make(a, paths, n);
+	return make_projection(a, paths, n);
 }

@@ -12,15 +12,15 @@ struct applier {
 	struct value item;
 };
 
-static bool refuse(struct applier *x, const char *why)
+static bool refuse_update(struct applier *x, const char *why)
 {
 	return error_set(x->e, x->arena, ERR_VALIDATION, "%s", why);
 }
 
 static bool refuse_type(struct applier *x)
 {
-	return refuse(x, x->update->legacy ? "Type mismatch for attribute to update"
-					   : "An operand in the update expression has an incorrect data type");
+	return refuse_update(x, x->update->legacy ? "Type mismatch for attribute to update"
+						  : "An operand in the update expression has an incorrect data type");
 }
 
 static struct value append(struct arena *a, struct value x, struct value y)
@@ -64,8 +64,8 @@ static bool evaluate(struct applier *x, const struct source *s, struct value *ou
 	case SOURCE_PATH:
 		*out = path_get(&s->path, x->item);
 		return value_present(*out) ||
-		       refuse(x, "The provided expression refers to an attribute that does not exist "
-				 "in the item");
+		       refuse_update(x, "The provided expression refers to an attribute that does not exist "
+					"in the item");
 	case SOURCE_IF_NOT_EXISTS:
 		/* The second operand must exist even if it is not needed. */
 		if (!evaluate(x, s->left, &left))
@@ -84,7 +84,7 @@ static bool evaluate(struct applier *x, const struct source *s, struct value *ou
 	return true;
 }
 
-static bool add(struct applier *x, struct value old, struct value v, struct value *out)
+static bool apply_add(struct applier *x, struct value old, struct value v, struct value *out)
 {
 	*out = v;
 	if (!value_present(old))
@@ -132,13 +132,13 @@ static bool edit_of(struct applier *x, size_t i, struct edit *out)
 
 	*out = (struct edit){ .path = p };
 	if (!edit_is_possible(p, x->item))
-		return refuse(x, "The document path provided in the update expression is invalid for "
-				 "update");
+		return refuse_update(x, "The document path provided in the update expression is invalid for "
+					"update");
 	switch (a->kind) {
 	case ACTION_REMOVE: return true;
 	case ACTION_DELETE: return subtract(x, path_get(p, x->item), a->source.value, &out->value);
 	case ACTION_ADD:
-		if (!add(x, path_get(p, x->item), a->source.value, &out->value))
+		if (!apply_add(x, path_get(p, x->item), a->source.value, &out->value))
 			return false;
 		break;
 	case ACTION_SET:
@@ -147,8 +147,8 @@ static bool edit_of(struct applier *x, size_t i, struct edit *out)
 		break;
 	}
 	if (p->count - 1 + levels(out->value) > VALUE_LEVELS_MAX)
-		return refuse(x, "Nesting Levels have exceeded supported limits: Attributes in the item "
-				 "have nested levels beyond supported limit");
+		return refuse_update(x, "Nesting Levels have exceeded supported limits: Attributes in the item "
+					"have nested levels beyond supported limit");
 	return true;
 }
 
@@ -168,8 +168,8 @@ bool update_apply(const struct update *u, struct value item, struct arena *a, st
 				return false;
 			bytes += edits[i].value.n;
 			if (bytes > EXPR_UPDATE_BYTES_MAX)
-				return refuse(&x, "Item size to update has exceeded the maximum "
-						  "allowed size");
+				return refuse_update(&x, "Item size to update has exceeded the maximum "
+							 "allowed size");
 		}
 	}
 	*out = edit_apply(a, item, edits, u->count);

@@ -67,7 +67,7 @@ void past_free(struct past *p)
 }
 
 /* The youngest view that is at least that old; NULL: none. Lock held. */
-static struct moment *find(const struct past *p, int64_t age_ms)
+static struct moment *find_moment(const struct past *p, int64_t age_ms)
 {
 	int64_t until = clock_monotonic_us() - age_ms * 1000;
 	struct moment *m = p->newest;
@@ -105,7 +105,7 @@ void past_take(struct past *p, struct store *s, int64_t keep_ms)
 		m->older = p->newest;
 		p->newest = m;
 	}
-	last = keep_ms ? find(p, keep_ms) : NULL;
+	last = keep_ms ? find_moment(p, keep_ms) : NULL;
 	gone = keep_ms ? (last ? last->older : NULL) : p->newest;
 	if (last)
 		last->older = NULL;
@@ -121,7 +121,7 @@ static struct moment *hold(struct past *p, int64_t age_ms)
 	struct moment *m;
 
 	pthread_mutex_lock(&p->lock);
-	m = find(p, age_ms);
+	m = find_moment(p, age_ms);
 	if (!m)
 		for (m = p->newest; m && m->older; m = m->older)
 			;

@@ -68,7 +68,7 @@ static void split_those_due(struct faults *f)
 	arena_release(&a);
 }
 
-static void *run(void *faults)
+static void *run_ticker(void *faults)
 {
 	struct faults *f = faults;
 
@@ -97,7 +97,7 @@ bool faults_attach(struct faults *f, struct db *db)
 	f->db = db;
 	f->stopping = false;
 	f->past = past_new();
-	f->has_thread = f->past && pthread_create(&f->thread, NULL, run, f) == 0;
+	f->has_thread = f->past && pthread_create(&f->thread, NULL, run_ticker, f) == 0;
 	if (!f->has_thread)
 		faults_detach(f);
 	return f->has_thread;

@@ -92,7 +92,7 @@ static struct replacement_post **make_posts(unsigned n)
 	return NULL;
 }
 
-static void keep(struct server *s, struct keys *keys, struct tls_context *tls)
+static void keep_files(struct server *s, struct keys *keys, struct tls_context *tls)
 {
 	if (keys) {
 		keys_free(s->options.keys);
@@ -117,7 +117,7 @@ bool server_replace(struct server *s, struct keys *keys, struct tls_context *tls
 	atomic_init(&all->left, s->thread_count);
 	all->key_count = keys ? keys_count(keys) : 0;
 	all->has_certificate = tls != NULL;
-	keep(s, keys, tls);
+	keep_files(s, keys, tls);
 	for (unsigned i = 0; i < s->thread_count; i++) {
 		*posts[i] =
 			(struct replacement_post){ { .run = run_post }, keys_share(keys), tls_context_share(tls), all };

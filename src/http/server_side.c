@@ -92,7 +92,7 @@ static void pause_accepting(struct server_side *m)
 	uv_timer_start(&m->retry, on_retry, RETRY_MS, 0);
 }
 
-static void take(struct server_side *m, int fd)
+static void take_connection(struct server_side *m, int fd)
 {
 	struct loop *l = &m->thread.loop;
 
@@ -111,7 +111,7 @@ static void on_acceptable(uv_poll_t *h, int status, int events)
 		int fd = accept4(m->listen_fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
 
 		if (fd >= 0) {
-			take(m, fd);
+			take_connection(m, fd);
 			continue;
 		}
 		if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM)

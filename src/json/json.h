@@ -44,6 +44,12 @@ const struct json *json_parse(struct arena *a, struct slice text);
 /* A member of an object; NULL if absent, or if `obj` is NULL or not an object. */
 const struct json *json_get(const struct json *obj, const char *name);
 const struct json *json_get_slice(const struct json *obj, struct slice name);
+/* The same, but null counts as absent. */
+const struct json *json_get_present(const struct json *obj, const char *name);
+/* Members of one type; empty or 0 if absent or of another type. */
+struct slice json_get_text(const struct json *obj, const char *name);
+int64_t json_get_int(const struct json *obj, const char *name);
+double json_get_number(const struct json *obj, const char *name);
 
 static inline bool json_is(const struct json *j, enum json_type t)
 {

@@ -1,5 +1,5 @@
-/* Rows of the patterns that the deletion of an item names. Parent and row are joined by the values that the pattern's query
- * would ask for, so nothing has to be queried: the parent gives the values, and the row has them or not.
+/* Rows of the patterns in `then remove` and `refuse while`. A parent and its rows are joined by the values of the
+ * pattern's query, so nothing is queried: the parent determines the values, and a row has them or not.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "app/write/write_plan.h"
 #include "base/grow.h"
@@ -26,22 +26,11 @@ static bool each_leaf(const struct access *a, int depth, bool over, visit_leaf *
 	return true;
 }
 
-static bool is_parameter(const struct access *a, const struct name *n)
-{
-	for (size_t i = 0; i < a->param_count; i++)
-		if (a->param_at[i] == n)
-			return true;
-	for (size_t i = 0; i < a->query_param_count; i++)
-		if (a->query_params[i].at == n)
-			return true;
-	return false;
-}
-
 /* ---- filters ---- */
 
 static bool is_input(const struct term *t, const struct access *leaf)
 {
-	return t->kind == TERM_PATH && t->name_count == 2 && t->of == TERM_OF_INPUT && is_parameter(leaf, t->at);
+	return t->kind == TERM_PATH && t->name_count == 2 && t->of == TERM_OF_INPUT && access_has_parameter(leaf, t->at);
 }
 
 static bool is_plain(const struct term *t)
@@ -307,7 +296,7 @@ static void begin_join(struct oracle *o, struct buf *join, size_t bond)
 	buf_be16(join, (uint16_t)bond);
 }
 
-static void put(struct buf *join, struct value v)
+static void put_bytes(struct buf *join, struct value v)
 {
 	buf_add(join, v.p, v.n);
 }
@@ -336,9 +325,9 @@ static void imply_parent(void *ctx, const struct read_asked *q)
 		begin_join(o, &join, i);
 		for (size_t k = 0; k < q->where_count; k++)
 			if (q->where[k].op == WHERE_EQ)
-				put(&join, q->where[k].value);
+				put_bytes(&join, q->where[k].value);
 		for (size_t k = 0; k < b->input_count; k++)
-			put(&join, row_get(q->params, b->inputs[k].parameter));
+			put_bytes(&join, row_get(q->params, b->inputs[k].parameter));
 		fact = fact_begin(o, SPACE_BOND, buf_slice(&join), FACT_PARENT);
 		buf_byte(&fact, x->weight);
 		if (x->weight == FACT_DELETED)
@@ -384,7 +373,7 @@ static void imply_parents(struct oracle *o, const struct entity *e, const struct
 	}
 }
 
-/* What the row's entity says about the parent's: nothing; that this row needs no parent; that it needs one. */
+/* What the row's entity declares about the parent's: nothing; that this row needs no parent; that it needs one. */
 enum hold { HOLD_UNSAID, HOLD_NONE, HOLD_REQUIRED };
 
 static enum hold hold_of(struct run *r, const struct entity *e, const struct row *full, const struct entity *parent)
@@ -431,9 +420,9 @@ static void imply_child(struct oracle *o, size_t at, const struct scanned *x, co
 	begin_join(o, &join, at);
 	for (size_t i = 0; i < b->leaf->where_count; i++)
 		if (b->leaf->where[i].op == WHERE_EQ && !is_left_out(&b->leaf->where[i], b->parent))
-			put(&join, row_get(row, b->leaf->where[i].at));
+			put_bytes(&join, row_get(row, b->leaf->where[i].at));
 	for (size_t k = 0; k < b->input_count; k++)
-		put(&join, row_get(full, b->inputs[k].attribute));
+		put_bytes(&join, row_get(full, b->inputs[k].attribute));
 	fact = fact_begin(o, SPACE_BOND, buf_slice(&join), FACT_CHILD);
 	buf_be16(&fact, (uint16_t)entity_index(o->run.design, x->entity));
 	buf_byte(&fact, sure);

@@ -1,4 +1,4 @@
-/* Compares facts group by group: what several items say about one thing.
+/* Compares facts group by group: a group has the facts of several items about one thing.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "oracle/oracle_internal.h"
 
@@ -22,14 +22,14 @@ struct at_key {
 };
 
 struct sum {
-	struct number full, low, high; /* what certainly counts; what may count in addition */
+	struct number full, low, high; /* the certain sum, and the range of what may count in addition */
 	struct number pending_low, pending_high;
 };
 
 struct at_identity {
 	const struct entity *entity;
 	size_t targets;
-	bool gone; /* removed, and the keeper has not seen that */
+	bool gone; /* removed, and the keeper has not processed that yet */
 	enum fact_weight weight;
 	struct value key, second;
 	struct row carried;
@@ -50,14 +50,14 @@ struct comparing {
 	struct sum *sums;
 };
 
-static struct slice keep(struct comparing *c, struct slice s)
+static struct slice keep_in_group(struct comparing *c, struct slice s)
 {
 	return arena_copy(&c->o->group, s);
 }
 
 static struct value keep_value(struct comparing *c, struct value v)
 {
-	struct slice s = keep(c, slice_make(v.p, v.n));
+	struct slice s = keep_in_group(c, slice_make(v.p, v.n));
 
 	return value_present(v) ? (struct value){ (const uint8_t *)s.p, s.n } : VALUE_ABSENT;
 }
@@ -99,7 +99,7 @@ static void at_key_fact(struct comparing *c, enum fact_kind kind, struct fact_re
 		x->shapes = fact_u8(f);
 		entity = fact_u16(f);
 		x->entity = entity == NO_ENTITY ? NULL : &d->entities[entity];
-		x->hash = keep(c, fact_hash(f));
+		x->hash = keep_in_group(c, fact_hash(f));
 		break;
 	case FACT_EXPECT: take_expectation(c, f); break;
 	default: /* FACT_ACCOUNT */
@@ -111,7 +111,7 @@ static void at_key_fact(struct comparing *c, enum fact_kind kind, struct fact_re
 	}
 }
 
-/* The companion as its owner has it now; absent: the owner has none such. */
+/* The companion that its owner should have now; absent: none. */
 static struct value companion_of(struct oracle *o, const struct owner *owner, struct value key)
 {
 	struct run *r = &o->run;
@@ -135,7 +135,7 @@ static struct value companion_of(struct oracle *o, const struct owner *owner, st
 	return VALUE_ABSENT;
 }
 
-/* Of an item that is an entity's, too, only what the companion says matters. */
+/* The first attribute that differs. If the item belongs to an entity, too, compares only the companion's attributes. */
 static struct slice first_difference(struct value found, struct value expected, bool part)
 {
 	for (struct value_iter it = value_iter(expected); value_next(&it);)
@@ -278,7 +278,7 @@ static void at_key_end(struct comparing *c)
 
 /* ---- at an identity ---- */
 
-static void add(struct comparing *c, struct number *to, const struct number *n)
+static void add_number(struct comparing *c, struct number *to, const struct number *n)
 {
 	struct error e = { 0 };
 
@@ -295,14 +295,15 @@ static void take_count(struct comparing *c, struct fact_reader *f)
 	bool down = number_cmp(&n, &zero) < 0;
 
 	if (weight == FACT_FULL)
-		add(c, &s->full, &n);
+		add_number(c, &s->full, &n);
 	else if (weight == FACT_EXPIRED)
-		add(c, down ? &s->low : &s->high, &n);
+		add_number(c, down ? &s->low : &s->high, &n);
 	else
-		add(c, down ? &s->pending_low : &s->pending_high, &n);
+		add_number(c, down ? &s->pending_low : &s->pending_high, &n);
 }
 
-/* Whether the item's deletion removes the pattern's rows: without the item they are left over, and reported as orphans. */
+/* Whether deleting the source also removes the pattern's rows: without the source they are reported as orphans
+ * instead. */
 static bool goes_along(const struct entity *source, const struct access *pattern)
 {
 	for (size_t i = 0; i < source->delete_.then_count; i++)
@@ -311,7 +312,7 @@ static bool goes_along(const struct entity *source, const struct access *pattern
 	return false;
 }
 
-/* The source is not there. */
+/* Reports a copy whose source is missing. */
 static void tell_copy_of_nothing(struct oracle *o, struct oracle_finding *f, const struct attribute *a,
 				 const struct row *copy)
 {
@@ -385,7 +386,7 @@ static void take_copy(struct comparing *c, struct fact_reader *f)
 	scratch_clear(o); /* one source may have any number of copies */
 }
 
-/* A row that its pattern reaches through other rows, at the parent that it names. */
+/* A row that names this parent, and that its pattern reaches through other rows. */
 static void take_row(struct comparing *c, struct fact_reader *f)
 {
 	struct oracle *o = c->o;
@@ -410,7 +411,7 @@ static void at_identity_fact(struct comparing *c, enum fact_kind kind, struct fa
 			x->key = keep_value(c, fact_value(f));
 			x->carried = row_lay(&c->o->group, x->entity, keep_value(c, fact_value(f)));
 		} else if (fact_u8(f) != FACT_FULL || x->weight != FACT_FULL) {
-			x->targets--; /* an expired or removed item is no second one */
+			x->targets--; /* an expired or removed item does not count as a second one */
 		} else {
 			x->second = keep_value(c, fact_value(f));
 		}
@@ -431,11 +432,11 @@ static bool lies_between(struct comparing *c, const struct number *n, const stru
 {
 	struct number low = s->full, high = s->full;
 
-	add(c, &low, &s->low);
-	add(c, &high, &s->high);
+	add_number(c, &low, &s->low);
+	add_number(c, &high, &s->high);
 	if (pending) {
-		add(c, &low, &s->pending_low);
-		add(c, &high, &s->pending_high);
+		add_number(c, &low, &s->pending_low);
+		add_number(c, &high, &s->pending_high);
 	}
 	return number_cmp(n, &low) >= 0 && number_cmp(n, &high) <= 0;
 }
@@ -561,7 +562,7 @@ static void at_bond_fact(struct comparing *c, enum fact_kind kind, struct fact_r
 
 /* ---- all of it ---- */
 
-static void begin(struct comparing *c, enum fact_space space, struct slice join)
+static void begin_group(struct comparing *c, enum fact_space space, struct slice join)
 {
 	struct oracle *o = c->o;
 	const struct design *d = o->run.design;
@@ -570,7 +571,7 @@ static void begin(struct comparing *c, enum fact_space space, struct slice join)
 	scratch_clear(o);
 	switch (space) {
 	case SPACE_KEY:
-		join = keep(c, join);
+		join = keep_in_group(c, join);
 		c->at_key = (struct at_key){ .key = { (const uint8_t *)join.p, join.n } };
 		break;
 	case SPACE_IDENTITY:
@@ -637,7 +638,7 @@ bool compare_all(struct oracle *o)
 			group.n = 0;
 			buf_put(&group, prefix);
 			o->group_hash = hash_bytes(prefix);
-			begin(&c, (enum fact_space)prefix.p[0], slice_make(prefix.p + 5, prefix.n - 5));
+			begin_group(&c, (enum fact_space)prefix.p[0], slice_make(prefix.p + 5, prefix.n - 5));
 		}
 		f = (struct fact_reader){ prefix.p + prefix.n, fact.p + fact.n };
 		kind = (enum fact_kind)fact_u8(&f);

@@ -36,7 +36,7 @@ struct facts {
 	char why[160];
 };
 
-static bool fail(struct facts *f, const char *what)
+static bool fail_facts(struct facts *f, const char *what)
 {
 	snprintf(f->why, sizeof(f->why), "%s: %s", what, strerror(errno));
 	return false;
@@ -111,11 +111,11 @@ static bool open_file(struct facts *f)
 		return true;
 	if (snprintf(path, sizeof(path), "%s/thorpe-facts.XXXXXX", dir && *dir ? dir : "/tmp") >= (int)sizeof(path)) {
 		errno = ENAMETOOLONG;
-		return fail(f, "TMPDIR");
+		return fail_facts(f, "TMPDIR");
 	}
 	f->fd = mkstemp(path);
 	if (f->fd < 0)
-		return fail(f, "a file in TMPDIR");
+		return fail_facts(f, "a file in TMPDIR");
 	unlink(path); /* gone with the process, however that ends */
 	return true;
 }
@@ -128,7 +128,7 @@ static bool write_all(struct facts *f, const char *p, size_t n)
 		if (w < 0 && errno == EINTR)
 			continue;
 		if (w <= 0)
-			return fail(f, "writing to TMPDIR");
+			return fail_facts(f, "writing to TMPDIR");
 		f->written += w;
 		p += w;
 		n -= (size_t)w;
@@ -220,7 +220,7 @@ static bool advance(struct facts *f, struct run_file *r)
 			if (got < 0 && errno == EINTR)
 				continue;
 			if (got <= 0)
-				return fail(f, "reading from TMPDIR");
+				return fail_facts(f, "reading from TMPDIR");
 			r->n += (size_t)got;
 			r->next += got;
 		}
@@ -260,7 +260,7 @@ bool facts_sort(struct facts *f)
 	}
 	if (f->count && !spill(f))
 		return false;
-	/* What was the buffer is not needed any more. */
+	/* The buffer is no longer needed. */
 	mem_free(f->bytes);
 	mem_free(f->order);
 	f->bytes = NULL;
@@ -289,7 +289,7 @@ bool facts_next(struct facts *f, struct slice *record, bool *got)
 			*record = record_at(f->bytes, f->order[f->taken++]);
 		return true;
 	}
-	if (f->taken && f->heap_count) { /* the one on top was given before */
+	if (f->taken && f->heap_count) { /* the run on top gave the previous record */
 		struct run_file *r = &f->runs[f->heap[0]];
 
 		if (!advance(f, r))

@@ -7,15 +7,6 @@
 #include "design/term/term_text.h"
 #include "oracle/oracle_internal.h"
 
-static double to_double(struct value v)
-{
-	char text[NUMBER_TEXT_MAX];
-	struct number n = value_number(v);
-
-	number_format(&n, text);
-	return strtod(text, NULL);
-}
-
 static const char *range_words(struct run *r, const struct attribute *a, const char *unit)
 {
 	struct buf b;
@@ -152,7 +143,7 @@ const char *fit_value(struct run *r, const struct attribute *a, struct value v)
 	case ATTR_TEXT: return in_range(r, a, (double)text_count(value_bytes(v)), " characters");
 	case ATTR_NUMBER:
 	case ATTR_INTEGER:
-	case ATTR_EPOCH: return in_range(r, a, to_double(v), "");
+	case ATTR_EPOCH: return in_range(r, a, value_double(v), "");
 	case ATTR_BINARY: return in_range(r, a, (double)value_bytes(v).n, " bytes");
 	case ATTR_LIST:
 		wrong = fit_elements(a, v);

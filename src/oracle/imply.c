@@ -1,4 +1,4 @@
-/* Turns what an item says about others into facts.
+/* Turns an item's statements about other items into facts.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <xxhash.h>
 #include "app/entity/input.h"
@@ -89,8 +89,8 @@ static bool is_always(const struct entity *e, const struct name *n)
 		entity_is_param(e, n));
 }
 
-/* Whether the item has the constants of such a companion (entityType: LIKE_GUARD) and the attributes that every owner gives
- * it. An item put by hand to reserve a name has neither. */
+/* Whether the item has the constants of such a companion (entityType: LIKE_GUARD) and the attributes that every owner
+ * gives it. An item put by hand to reserve a name has neither. */
 static bool carries_its_own(const struct entity *e, const struct key_rule *rules, size_t n, struct value stored)
 {
 	for (size_t i = 0; i < n; i++) {

@@ -32,7 +32,7 @@ static bool assigns(const struct assignment *list, size_t n, const struct name *
 	return false;
 }
 
-/* A value that the design itself sets is right, even one that no body could give: delete: {set: {body: ''}}. */
+/* A value that the design itself sets is valid, even if no body could give it: delete: {set: {body: ''}}. */
 static bool is_of_design(const struct judging *j, const struct name *at, struct value v)
 {
 	const struct design *d = j->o->run.design;
@@ -281,7 +281,7 @@ static void take_as_is(const struct judging *j, const struct row *full, struct r
 	}
 }
 
-/* Why it cannot be completed; only when its attributes are right, for otherwise those are the reason. */
+/* Reports why the item cannot be completed, unless invalid attributes, reported before, are the reason. */
 static void tell_incomplete(const struct judging *j, const struct problem *p)
 {
 	struct run *r = &j->o->run;

@@ -1,9 +1,9 @@
-/* `lives while`: items that processors write, and that last only while another item is there.
+/* `lives while`: items that processors write, and that exist only while another item does.
  *
- * For each `lives while` the item adds a FACT_LIFE at the identity of the item that it needs. If that item is missing, or
- * its `if` does not hold, the first one is left over. Processors put and remove such items under this condition
- * (docs/processors.md). So it is a difference when clients can neither make such items nor point them elsewhere, and
- * something in the design removes them; otherwise it is a note.
+ * For each `lives while`, an item adds a FACT_LIFE at the identity of the other item. If that one is missing, or the
+ * `if` does not hold for it, the first item is left over. Processors put and remove such items under this condition
+ * (docs/processors.md). So it is a difference if clients can neither make such items nor change their reference, and
+ * the design has something that removes them; otherwise it is a note.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "app/entity/witness.h"
 #include "oracle/oracle_internal.h"
@@ -191,7 +191,7 @@ void lives_compare(struct oracle *o, struct fact_reader *f, bool there, const st
 
 	if (there && (!l->asks_if || holds_of(r, e->lives[at].if_, carried)))
 		return;
-	/* The key where the target is, or would be. */
+	/* Finds the key of the target, whether it exists or not. */
 	if (!dyn_get(r, key, true, &stored) || !value_present(stored) || entity_of(r, stored) != e)
 		return; /* it has gone since */
 	item = row_lay(r->arena, e, stored);
@@ -208,8 +208,8 @@ void lives_compare(struct oracle *o, struct fact_reader *f, bool there, const st
 
 /* ---- for mending ---- */
 
-/* Reads the target and notes that, so that it becomes a condition of the write. */
-static bool look(struct run *r, const struct requirement *q, struct value *args, bool *holds)
+/* Reads the target, and notes it as a condition of the write. */
+static bool look_at_target(struct run *r, const struct requirement *q, struct value *args, bool *holds)
 {
 	const struct entity *target = q->target.to;
 	struct entity_look at;
@@ -240,7 +240,7 @@ bool lives_still(struct run *r, const struct row *full, bool *out)
 
 	*out = true;
 	for (size_t i = 0; i < e->lives_count && *out; i++)
-		if (applies(r, &e->lives[i], full, &args) && !look(r, &e->lives[i], args, out))
+		if (applies(r, &e->lives[i], full, &args) && !look_at_target(r, &e->lives[i], args, out))
 			return false;
 	return true;
 }

@@ -1,4 +1,4 @@
-/* Mends a finding: one write, under the condition that everything it was decided by is unchanged.
+/* Mends a finding: one write, on the condition that everything that decided it is unchanged.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "app/entity/witness.h"
 #include "app/write/write_plan.h"
@@ -74,7 +74,7 @@ static bool moved(struct mending *m)
 	return true;
 }
 
-/* The condition that these attributes are as they are stored. Those that are read from the key cannot change. */
+/* Adds the condition that these attributes are as stored. Those read from the key cannot change. */
 static void still(struct dyn_write *w, struct run *r, const struct row *stored, const struct name_list *names)
 {
 	struct value_member *list = arena_array(r->arena, struct value_member, names->count);
@@ -186,7 +186,7 @@ static bool mend_counter(struct mending *m)
 
 	if (value_type(f->found) == VALUE_N)
 		n = value_number(f->found);
-	else if (value_present(f->found)) { /* no number: it is set, for ADD could not */
+	else if (value_present(f->found)) { /* not a number: SET, because ADD would fail */
 		add = (struct value_member){ f->attribute, f->expected };
 		w.set = &add;
 		w.set_count = 1;
@@ -226,7 +226,7 @@ static bool mend_copy(struct mending *m)
 	for (size_t i = 0; i < a->copy_arg_count; i++)
 		names_of_term(r->arena, &names, f->entity, a->copy_args[i]);
 	still(&w[0], r, &copy, &names);
-	if (!value_present(f->other)) /* no item can have that identity */
+	if (!value_present(f->other)) /* no item can have this identity */
 		return commit(m, w, 1);
 	if (!read(m, f->other_entity, f->other, &is))
 		return false;
@@ -250,7 +250,7 @@ static bool mend_copy(struct mending *m)
 struct companions_of {
 	struct companion_item *list;
 	size_t count;
-	bool known; /* the owner is there, and says which */
+	bool known; /* the owner exists and determines its companions */
 };
 
 static void names_of_rules(struct run *r, const struct entity *e, const struct companion *c, struct name_list *names)
@@ -263,7 +263,7 @@ static void names_of_rules(struct run *r, const struct entity *e, const struct c
 	}
 }
 
-/* The owner's companions as they follow from it now; *ok false: it is gone, or does not say. */
+/* The companions that the owner should have now; *ok false: it is gone, or cannot be completed. */
 static bool companions_now(struct mending *m, const struct entity *e, struct value key, struct row *stored,
 			   struct companions_of *out)
 {
@@ -281,7 +281,7 @@ static bool companions_now(struct mending *m, const struct entity *e, struct val
 	return true;
 }
 
-/* The owner is still what its companions by that rule follow from. */
+/* The check that everything the owner's companions depend on, by that rule, is unchanged. */
 static void check_owner(struct dyn_write *check, struct run *r, const struct row *stored, const struct companion *rule)
 {
 	struct name_list names = { 0 };
@@ -291,7 +291,8 @@ static void check_owner(struct dyn_write *check, struct run *r, const struct row
 	still(check, r, stored, &names);
 }
 
-/* The companion as its owner has it now, and the check that it still has. False: the problem is set; absent: it has none. */
+/* The companion that its owner should have now, and the check that this is still so. Absent: none. False: the problem
+ * is set. */
 static bool companion_now(struct mending *m, struct value *item, struct dyn_write *check)
 {
 	const struct oracle_finding *f = m->finding;
@@ -323,7 +324,7 @@ static void as_found(struct dyn_write *w, struct run *r, struct value found)
 			list[w->equal_count++] = (struct value_member){ it.name, it.value };
 }
 
-/* The companion is an item of an entity, too: attributes that the companion does not have stay. */
+/* For a companion that is also an item of an entity: other attributes stay. */
 static bool mend_shared(struct mending *m, struct value item, struct value found, const struct dyn_write *owner)
 {
 	struct arena *a = m->run->arena;
@@ -377,7 +378,7 @@ static bool owner_has(struct mending *m, const struct owner_found *owner, bool *
 	};
 	if (!companions_now(m, owner->entity, owner->key, &stored, &all))
 		return false;
-	*has = value_present(stored.full); /* unless its companions say otherwise */
+	*has = value_present(stored.full); /* the companions decide below */
 	if (!*has || !owner->rule || !all.known)
 		return true;
 	*has = false;
@@ -387,7 +388,7 @@ static bool owner_has(struct mending *m, const struct owner_found *owner, bool *
 	return true;
 }
 
-/* Deletes it, under the condition that it is as it was found and that its owner does not have it. */
+/* Deletes the item, on the condition that it is as found and that its owner should not have it. */
 static bool mend_left(struct mending *m)
 {
 	struct value found;
@@ -410,7 +411,7 @@ static bool mend_left(struct mending *m)
 
 /* ---- rows without a parent, items that have outlived what they live while ---- */
 
-/* What the reference reads of the item becomes part of the write's condition. */
+/* Adds the attributes that the reference reads to the write's condition. */
 static void look_at_reference(struct write *w, const struct reference *to, const struct term *when)
 {
 	write_looks_at(w, when);
@@ -433,7 +434,7 @@ static void look_at_references(struct write *w, const struct entity *parent)
 			look_at_reference(w, &e->lives[i].target, e->lives[i].when);
 }
 
-/* Whether the parent was deleted softly, so that no row can be made under it any more. */
+/* Whether the parent was softly deleted, so that no row can be created under it. */
 static bool is_over(struct run *r, const struct row *parent, const struct term *if_, struct witness *seen)
 {
 	struct scope s = { .run = r, .item = parent };

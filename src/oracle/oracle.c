@@ -9,7 +9,7 @@
 
 /* ---- the scan ---- */
 
-static void begin(struct buf *body, struct arena *a, struct slice table)
+static void begin_body(struct buf *body, struct arena *a, struct slice table)
 {
 	buf_init(body, a);
 	buf_lit(body, "{\"TableName\":");
@@ -30,7 +30,7 @@ static uint64_t items_about(struct oracle *o)
 	const struct json *n;
 	struct buf body;
 
-	begin(&body, o->run.arena, o->run.design->table);
+	begin_body(&body, o->run.arena, o->run.design->table);
 	buf_byte(&body, '}');
 	if (!dyn_call(&o->run, "DescribeTable", buf_slice(&body), &reply))
 		return 0;
@@ -47,7 +47,7 @@ static bool read_page(struct oracle *o, struct arena *page, struct value start, 
 	bool ok;
 
 	o->run.arena = page;
-	begin(&body, page, o->run.design->table);
+	begin_body(&body, page, o->run.design->table);
 	json_member_bool(&body, "ConsistentRead", true);
 	if (value_present(start)) {
 		json_name(&body, "ExclusiveStartKey");
@@ -126,7 +126,7 @@ static bool scan(struct oracle *o)
 
 /* ---- passes ---- */
 
-static bool pass(struct oracle *o)
+static bool make_pass(struct oracle *o)
 {
 	bool ok;
 
@@ -176,7 +176,7 @@ static bool check(struct oracle *o)
 	for (o->pass = 1; o->pass <= passes; o->pass++) {
 		if (o->pass > 1 && o->options->settle)
 			o->options->settle(o->options->ctx);
-		if (!pass(o))
+		if (!make_pass(o))
 			return false;
 		o->summary->passes = o->pass;
 		if (passes == 1 || is_settled(o))

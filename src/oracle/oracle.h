@@ -105,9 +105,9 @@ struct oracle_progress {
 struct oracle_options {
 	int64_t now_ms; /* the time to judge at */
 	size_t memory;  /* bytes of facts kept in memory before they go to a file in TMPDIR; 0: 64 MB */
-	/* 0 and 1: nobody writes meanwhile. More: others may be writing, so a finding is reported only if two consecutive
-	 * passes agree on it, and the table's stream, if there is one, has no change of its items since the scan before; any
-	 * other has moved and is only counted. */
+	/* 0 and 1: no other process writes meanwhile. More: others may be writing, so a finding is reported only if
+	 * two consecutive passes agree on it, and the table's stream, if there is one, has no change of its items
+	 * since the scan before; any other has moved and is only counted. */
 	unsigned passes;
 	bool stream; /* read the changes that the keeper has not seen yet */
 	bool notes;  /* report NOT_JUDGED, too */

@@ -17,7 +17,7 @@
 
 /* ---- what follows from the design, computed once (rules.c) ---- */
 
-/* of one of `lives while` */
+/* one `lives while` of an entity */
 struct rule_life {
 	const struct entity *target;
 	bool judged;    /* whether it applies follows from the items */
@@ -49,8 +49,8 @@ struct bond {
 	const struct entity *parent;
 	const struct access *root, *leaf;
 	bool cascade; /* `then remove`; else `refuse while` */
-	/* The pattern leads from rows to rows (merge … for each), so the parent does not tell which rows it would ask for. Then
-	 * a row belongs to the parent that it names itself (requires, counts). */
+	/* The pattern leads from rows to rows (merge … for each), so the parent does not tell which rows it would ask
+	 * for. Then a row belongs to the parent that it names itself (requires, counts). */
 	bool over;
 	struct bond_input inputs[4];
 	size_t input_count;
@@ -64,7 +64,7 @@ struct rules {
 	bool has_companions; /* or credentials of their own */
 };
 
-/* how much a fact is worth */
+/* the weight of a fact */
 enum fact_weight {
 	FACT_FULL,
 	FACT_EXPIRED, /* of an expired item, or under a condition known only when it was written: optional */
@@ -105,9 +105,9 @@ struct oracle {
 	struct hash_set copied;  /* … by the keeper, which then updates them as copies, or their copies */
 	struct hash_set unseen;  /* … by processors that remove items with `lives while` */
 	uint64_t waiting;        /* number of such changes */
-	/* While others write: keys of items that changed since the scan before this one. What several items say of one thing
-	 * was read at different moments, so findings about these are not reported, however often passes agree: a counter that
-	 * goes up and down has the same two values again and again. */
+	/* While others write: keys of items that changed since the scan before this one. What several items say of one
+	 * thing was read at different moments, so findings about these are not reported, however often passes agree: a
+	 * counter that goes up and down has the same two values again and again. */
 	struct hash_set touched;
 	struct watched *watched; /* shards, and from where each is read on */
 	size_t watched_count, watched_room;
@@ -138,8 +138,8 @@ bool term_reads_more(const struct term *t);
 void pure_mark(struct rule_entity *x);
 
 /* ---- judge.c, fit.c: an item by itself ---- */
-/* Judges the item (unless `silent`), and returns it as it should be: in full, with what follows from it, except for values
- * that are taken as they are. */
+/* Judges the item (unless `silent`). *out: the full item as it should be, except for values that are taken as they
+ * are. */
 void judge_item(struct oracle *o, const struct row *stored, bool silent, struct row *full);
 /* NULL: the value fits the attribute; otherwise what is expected: "a string". */
 const char *fit_value(struct run *r, const struct attribute *a, struct value v);
@@ -171,8 +171,8 @@ enum {
 };
 #define NO_ENTITY 0xffff
 void imply_item(struct oracle *o, struct value stored, enum fact_weight weight);
-/* Of a removed item whose removal the keeper has not seen: the keeper will remove what belongs to it. `traces`: also its
- * companions and counts, which only items removed by TTL leave to the keeper. */
+/* Of a removed item whose removal the keeper has not seen: the keeper will remove what belongs to it. `traces`: also
+ * its companions and counts, which only items removed by TTL leave to the keeper. */
 void imply_gone(struct oracle *o, const struct row *stored, bool traces);
 /* Rows that belong to an item with these values are being removed. */
 void imply_deleting(struct oracle *o, const struct row *values);
@@ -225,7 +225,7 @@ void lives_mark(struct rules *x, struct rule_entity *r, struct arena *a);
 /* Whether the processor removes items with `lives while`. */
 bool lives_removes(const struct design *d, const struct processor *p);
 void lives_imply(struct oracle *o, const struct entity *e, const struct row *full, struct value key);
-/* Compares a FACT_LIFE. `there`: the item it needs exists, with the attributes `carried`. */
+/* Compares a FACT_LIFE. `there`: the other item exists, with the attributes `carried`. */
 void lives_compare(struct oracle *o, struct fact_reader *f, bool there, const struct row *carried);
 /* Whether every `lives while` of the item holds now. What it reads becomes a condition of the write (witness.h). */
 bool lives_still(struct run *r, const struct row *full, bool *out) MUST_CHECK;
@@ -236,7 +236,7 @@ struct owner_found {
 	const struct companion *rule; /* NULL: the item is credentials */
 	struct value key;             /* of the owner, whether it exists or not */
 };
-/* False: the item does not tell. */
+/* False: the item's values do not determine an owner. */
 bool owner_find(struct run *r, struct value item, struct owner_found *out);
 
 /* ---- compare.c ---- */

@@ -7,7 +7,8 @@ static bool is_number(const struct attribute *a)
 	return a && (a->type == ATTR_NUMBER || a->type == ATTR_INTEGER || a->type == ATTR_EPOCH);
 }
 
-static void take(struct run *r, const struct entity *e, const struct name *n, struct slice text, struct row *out)
+static void take_attribute(struct run *r, const struct entity *e, const struct name *n, struct slice text,
+			   struct row *out)
 {
 	const struct attribute *a = slots_attribute(e->slots, n);
 	struct error error = { 0 };
@@ -21,7 +22,7 @@ static void take(struct run *r, const struct entity *e, const struct name *n, st
 		row_set(out, n, value_make_n(r->arena, &number));
 }
 
-/* Takes the owner's attributes out of the value. False: the rule's template cannot have made it. */
+/* Reads the owner's attributes from the value. False: the rule's template cannot have made it. */
 static bool read_back(struct run *r, const struct entity *e, const struct key_rule *rule, struct value v,
 		      struct row *out)
 {
@@ -41,7 +42,7 @@ static bool read_back(struct run *r, const struct entity *e, const struct key_ru
 		return false;
 	for (size_t i = 0; i < t->part_count; i++)
 		if (t->parts[i].names && t->parts[i].name_count == 1 && t->parts[i].format == FORMAT_PLAIN)
-			take(r, e, t->parts[i].at, texts[i], out);
+			take_attribute(r, e, t->parts[i].at, texts[i], out);
 	return true;
 }
 

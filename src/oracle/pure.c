@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "oracle/oracle_internal.h"
 
-static void look(void *ctx, const struct term *t)
+static void find_impure(void *ctx, const struct term *t)
 {
 	bool *more = ctx;
 
@@ -28,7 +28,7 @@ bool term_reads_more(const struct term *t)
 	bool more = false;
 
 	if (t)
-		term_walk(t, look, &more);
+		term_walk(t, find_impure, &more);
 	return more;
 }
 
@@ -107,8 +107,8 @@ static void read_gathered(void *ctx, const struct name *name)
 			g->any = g->any || g->entity->actions[i].add[k].at == name;
 }
 
-/* Companions, counts and checks are evaluated on the item as it is stored, so the attributes that they read may be made by
- * any term; only their own terms must not read more than the item. */
+/* Companions, counts and checks are evaluated on the item as it is stored, so the attributes that they read may be made
+ * by any term; only their own terms must not read more than the item. */
 void pure_mark(struct rule_entity *x)
 {
 	const struct entity *e = x->entity;

@@ -1,4 +1,4 @@
-/* What can be judged of a design's items, worked out before any item is read.
+/* Decides, before any item is read, what can be judged of a design's items.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "oracle/oracle_internal.h"
 

@@ -1,5 +1,5 @@
-/* The stream: changes that the keeper has not seen yet explain differences that it will mend; changes during a scan make
- * comparing useless.
+/* The stream: changes that the keeper has not processed yet explain differences that it will mend; items that change
+ * during a scan cannot be compared.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "oracle/oracle_internal.h"
 #include "app/db/dyn.h"
@@ -10,18 +10,13 @@
 
 #define PAGE 1000
 
-static bool differs(const struct change *c, const struct name *n)
-{
-	return !value_equal(row_get(&c->old, n), row_get(&c->now, n));
-}
-
 /* Whether a counter moved that something depends on. Without images in the stream it may have. */
 static bool is_counted(const struct design *d, const struct change *c)
 {
 	for (size_t i = 0; i < c->entity->attribute_count; i++) {
 		const struct attribute *a = &c->entity->attributes[i];
 
-		if (a->counter && (d->stream != STREAM_NEW_AND_OLD || differs(c, a->at)) &&
+		if (a->counter && (d->stream != STREAM_NEW_AND_OLD || change_differs(c, a->at)) &&
 		    keep_depends(c->entity, a->at))
 			return true;
 	}
@@ -39,15 +34,15 @@ static bool is_copied(const struct design *d, const struct change *c)
 
 			if (!a->kept_by.n)
 				continue;
-			if (&d->entities[i] == c->entity && (all || differs(c, a->at)))
+			if (&d->entities[i] == c->entity && (all || change_differs(c, a->at)))
 				return true;
-			if (a->copy_of == c->entity && (all || differs(c, a->copy_at)))
+			if (a->copy_of == c->entity && (all || change_differs(c, a->copy_at)))
 				return true;
 		}
 	return false;
 }
 
-static bool take(struct oracle *o, const struct change *c)
+static bool take_change(struct oracle *o, const struct change *c)
 {
 	const struct design *d = o->run.design;
 	struct row full;
@@ -126,7 +121,8 @@ static bool look_at_shard(struct oracle *o, struct slice stream, struct slice sh
 
 /* ---- deletions that take time ---- */
 
-/* A marker in <table>.thorpe, {PK: DELETING#<Entity>, values: {…}}, says that the rows under these values are being removed. */
+/* A marker in <table>.thorpe, {PK: DELETING#<Entity>, values: {…}}, says that the rows under these values are being
+ * removed. */
 static bool look_at_markers(struct oracle *o, const struct entity *e)
 {
 	struct run *r = &o->run;
@@ -185,7 +181,7 @@ static bool watch(struct oracle *o, struct slice stream, struct slice shard, con
 	return true;
 }
 
-/* A shard that was not listed before is newer than what was watched: all of it counts. */
+/* A shard that was not listed before is new: all of its changes count. */
 static bool watch_all(struct oracle *o)
 {
 	struct shard_position at = { .where = o->watches ? AT_OLDEST : AT_LATEST };
@@ -215,7 +211,7 @@ static bool follow(struct oracle *o, struct watched *w)
 	return true;
 }
 
-/* Where the stream cannot be read, two passes that agree have to do. */
+/* Without a readable stream, two passes that agree must suffice. */
 static void give_up_watching(struct oracle *o)
 {
 	o->watches = false;
@@ -256,7 +252,7 @@ static bool look_for_readers(struct oracle *o, struct slice stream, struct slice
 {
 	const struct design *d = o->run.design;
 
-	if (keeper_is_needed(d) && !look_at_shard(o, stream, shard, SLICE(KEEPER_NAME), positions, take))
+	if (keeper_is_needed(d) && !look_at_shard(o, stream, shard, SLICE(KEEPER_NAME), positions, take_change))
 		return false;
 	for (size_t i = 0; i < d->processor_count; i++)
 		if (lives_removes(d, &d->processors[i]) &&

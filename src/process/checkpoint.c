@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include <xxhash.h>
 #include "base/timestamp.h"
+#include "app/db/beside.h"
 #include "base/ulid.h"
 #include "process/checkpoint_table.h"
 
@@ -14,8 +15,8 @@ static struct value position_key(struct run *r, const struct position *p)
 
 static void read_position(struct value item, struct position *out)
 {
-	out->sequence = checkpoint_text(item, "sequence");
-	out->progress = checkpoint_text(item, "progress");
+	out->sequence = beside_text(item, "sequence");
+	out->progress = beside_text(item, "progress");
 	out->ended = checkpoint_bool(item, "ended");
 	out->time_ms = checkpoint_time(item, "time");
 	out->stored = true;
@@ -130,7 +131,7 @@ struct telling {
 static bool tell_position(void *ctx, struct value item)
 {
 	const struct telling *t = ctx;
-	struct position at = { .processor = t->processor, .shard = checkpoint_text(item, "SK") };
+	struct position at = { .processor = t->processor, .shard = beside_text(item, "SK") };
 
 	read_position(item, &at);
 	return t->tell(t->ctx, &at);
@@ -150,7 +151,7 @@ static struct processor_switch read_switch(struct value item)
 {
 	return (struct processor_switch){ .paused = checkpoint_bool(item, "paused"),
 					  .replay_from_ms = checkpoint_time(item, "replay_from"),
-					  .replayed = checkpoint_text(item, "replayed") };
+					  .replayed = beside_text(item, "replayed") };
 }
 
 bool checkpoint_switch(struct run *r, struct slice processor, struct processor_switch *out)
@@ -176,7 +177,7 @@ bool checkpoint_switches(struct run *r,
 	for (size_t i = 0; i < page.count; i++) {
 		struct processor_switch w = read_switch(page.items[i]);
 
-		tell(ctx, checkpoint_text(page.items[i], "SK"), &w);
+		tell(ctx, beside_text(page.items[i], "SK"), &w);
 	}
 	return true;
 }

@@ -2,15 +2,16 @@
  * leases.
  *
  *   PK                      SK             holds
- *   POSITION#<processor>    <shard id>     sequence (done up to and including), progress (inside the next: opaque), time,
- *                                          ended (the shard is done to its end: its children may begin)
- *   POSITION#<processor>    retry#<seq>    the same for a parked change that is being retried; gone with it
+ *   POSITION#<processor>    <shard id>     sequence (the last change done), progress (inside the next one: opaque), time,
+ *                                          ended (the whole shard is done: its children may begin)
+ *   POSITION#<processor>    retry#<seq>    the same for a parked change that is being retried; removed with it
  *   POSITION#keeper         seen#<shard>   the keeper's position before a replay: it does not count twice before that
- *   PARKED#<processor>      <sequence>     shard, reason, tries, parked_at, event, old, new (images as maps), key, progress
+ *   PARKED#<processor>      <sequence>     shard, reason, tries, parked_at, event, old, new (images as maps), key,
+ *                                          progress
  *   PROCESSOR               <processor>    paused, replay_from, replayed (another text with every replay)
  *
- * The position moves in the same transaction as an effect (run.h: rider), on the condition that it is still where it was.
- * So an effect happens exactly once, and of two servers at one shard one stops.
+ * The position moves in the same transaction as an effect (run.h: rider), on the condition that it is still where it
+ * was. So an effect happens exactly once, and of two servers at one shard one stops.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef THORPE_PROCESS_CHECKPOINT_H
 #define THORPE_PROCESS_CHECKPOINT_H
@@ -23,11 +24,10 @@ bool checkpoint_provision(struct run *r) MUST_CHECK;
 struct position {
 	struct slice processor, shard;
 	struct slice sequence; /* empty: nothing done yet */
-	struct slice progress; /* empty: between changes; else how far a later change, which it names, has come
-				 * (effect_rows.c), or a replay (checkpoint_since()) */
+	struct slice progress; /* empty: between changes; otherwise how far a later change, which it names, has come (effect_rows.c), or the start of a replay (checkpoint_since()) */
 	bool stored;           /* the item exists */
 	bool ended;            /* the shard has been read to its end, and all of it is done */
-	int64_t time_ms;       /* when nothing had been missed, to the second; to be written, 0: now */
+	int64_t time_ms;       /* when the processor had missed nothing, to the second; 0 when writing: now */
 };
 bool checkpoint_load(struct run *r, struct slice processor, struct slice shard, struct position *out) MUST_CHECK;
 /* The action that moves the position from `was` to `now`; for run->riders, or alone. */
@@ -35,7 +35,7 @@ struct dyn_write *checkpoint_move(struct run *r, const struct position *was, con
 /* By itself: for changes without effect. CONFLICT: another server has moved it. */
 bool checkpoint_save(struct run *r, const struct position *was, const struct position *now) MUST_CHECK;
 
-/* Unconditionally: for replays. Neither sequence nor progress: as if nothing had been done. */
+/* Unconditionally, for replays. Without sequence and progress: nothing is done yet. */
 bool checkpoint_force(struct run *r, const struct position *now) MUST_CHECK;
 
 /* The progress of a position from which a replay begins ("since <ms>"), and back; 0: it is none. */
@@ -52,8 +52,8 @@ bool checkpoint_positions(struct run *r, struct slice processor, bool (*tell)(vo
 /* Looks at a processor's positions in shards that are gone: the stream lists neither them nor their children.
  *   - The processor had not done all of it, and the stream may have forgotten the rest (tail_has_missed()): that is
  *     counted as lost, once whichever server finds it, and the position is an end from then on.
- *   - Nothing has been written there for CHECKPOINT_SWEEP_MS, twice what the stream keeps: the position is removed. So a
- *     shard whose children have not begun keeps its end, and one that a list omitted by mistake keeps its position. */
+ *   - Nothing has been written there for CHECKPOINT_SWEEP_MS, twice what the stream keeps: the position is removed. So
+ *     a shard whose children have not begun keeps its end, and one that a list omitted by mistake keeps its position. */
 #define CHECKPOINT_SWEEP_MS (48 * 3600 * INT64_C(1000))
 struct checkpoint_swept {
 	size_t removed, lost;
@@ -81,7 +81,7 @@ bool checkpoint_parked(struct run *r, struct slice processor, struct slice after
 		       struct parked_page *out) MUST_CHECK;
 /* Already gone is fine. */
 bool checkpoint_unpark(struct run *r, struct slice processor, struct slice sequence) MUST_CHECK;
-/* NOT_FOUND when it is not there. */
+/* NOT_FOUND if it does not exist. */
 bool checkpoint_parked_one(struct run *r, struct slice processor, struct slice sequence, struct parked *out) MUST_CHECK;
 bool checkpoint_parked_count(struct run *r, struct slice processor, int64_t *out) MUST_CHECK;
 

@@ -1,6 +1,7 @@
 /* Changes that were put aside.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "process/checkpoint_table.h"
+#include "app/db/beside.h"
 
 /* An item has 400 KB, and a change two items. */
 #define IMAGES_MOST (380 * 1000)
@@ -41,14 +42,14 @@ static void read_parked(struct run *r, struct slice processor, struct value item
 	struct change *c = &p->change;
 
 	*p = (struct parked){ .processor = processor };
-	p->sequence = c->sequence = checkpoint_text(item, "SK");
-	p->shard = checkpoint_text(item, "shard");
-	p->reason = checkpoint_text(item, "reason");
-	p->progress = checkpoint_text(item, "progress");
+	p->sequence = c->sequence = beside_text(item, "SK");
+	p->shard = beside_text(item, "shard");
+	p->reason = beside_text(item, "reason");
+	p->progress = beside_text(item, "progress");
 	p->tries = checkpoint_number(item, "tries");
 	p->parked_at_ms = checkpoint_time(item, "parked_at");
 	p->cut = checkpoint_bool(item, "cut");
-	c->events = event_named(checkpoint_text(item, "event"));
+	c->events = event_named(beside_text(item, "event"));
 	c->by_ttl = checkpoint_bool(item, "by_ttl");
 	c->created_ms = checkpoint_time(item, "created");
 	c->key = value_get(item, SLICE("key"));

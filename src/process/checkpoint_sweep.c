@@ -1,6 +1,7 @@
-/* Positions in shards that are gone: what they tell of changes that were missed, and their removal.
+/* Positions in shards that are gone: reports changes that were missed, and removes the positions.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "process/checkpoint_table.h"
+#include "app/db/beside.h"
 #include "process/tail/tail.h"
 
 #define SEEN  "seen#"
@@ -13,7 +14,7 @@ struct sweep {
 	struct checkpoint_swept *out;
 };
 
-/* As a shard of the stream, or as the parent of one. */
+/* Whether the stream lists the shard, or names it as a parent. */
 static bool is_known(const struct sweep *s, struct slice shard)
 {
 	for (size_t i = 0; i < s->shards->count; i++)
@@ -51,8 +52,8 @@ static bool note_lost(const struct sweep *s, struct value item, struct slice sha
 {
 	struct position was = { .processor = s->processor,
 				.shard = shard,
-				.sequence = checkpoint_text(item, "sequence"),
-				.progress = checkpoint_text(item, "progress"),
+				.sequence = beside_text(item, "sequence"),
+				.progress = beside_text(item, "progress"),
 				.stored = true },
 			now = was;
 
@@ -64,7 +65,7 @@ static bool note_lost(const struct sweep *s, struct value item, struct slice sha
 static bool look_at(void *ctx, struct value item)
 {
 	const struct sweep *s = ctx;
-	struct slice shard = checkpoint_text(item, "SK");
+	struct slice shard = beside_text(item, "SK");
 	int64_t time = checkpoint_time(item, "time"), now = s->run->now_ms;
 	bool is_mark = slice_starts(shard, SLICE(SEEN));
 

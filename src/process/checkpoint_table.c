@@ -93,13 +93,6 @@ bool checkpoint_write(struct run *r, const struct dyn_write *w, size_t n)
 
 /* ---- parts of items ---- */
 
-struct slice checkpoint_text(struct value item, const char *name)
-{
-	struct value v = value_get(item, slice_str(name));
-
-	return value_type(v) == VALUE_S ? value_bytes(v) : SLICE("");
-}
-
 int64_t checkpoint_number(struct value item, const char *name)
 {
 	struct value v = value_get(item, slice_str(name));
@@ -123,7 +116,7 @@ int64_t checkpoint_time(struct value item, const char *name)
 {
 	int64_t ms;
 
-	return time_parse(checkpoint_text(item, name), &ms) ? ms : 0;
+	return time_parse(beside_text(item, name), &ms) ? ms : 0;
 }
 
 void checkpoint_item_init(struct checkpoint_item *i, struct run *r, struct value key)

@@ -1,4 +1,4 @@
-/* The table of the checkpoints, for the files that keep something in it.
+/* The table of the checkpoints, for the files that store items in it.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef THORPE_PROCESS_CHECKPOINT_TABLE_H
 #define THORPE_PROCESS_CHECKPOINT_TABLE_H
@@ -22,8 +22,7 @@ bool checkpoint_count(struct run *r, struct value key, int64_t *out) MUST_CHECK;
 /* CONFLICT: a condition failed. BUSY: other transactions hold the items. */
 bool checkpoint_write(struct run *r, const struct dyn_write *w, size_t n) MUST_CHECK;
 
-/* ---- parts of items; missing, or of another type: empty, 0, false ---- */
-struct slice checkpoint_text(struct value item, const char *name);
+/* ---- parts of items; missing, or of another type: 0, false ---- */
 int64_t checkpoint_number(struct value item, const char *name);
 bool checkpoint_bool(struct value item, const char *name);
 int64_t checkpoint_time(struct value item, const char *name); /* a timestamp, as milliseconds */

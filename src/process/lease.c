@@ -1,6 +1,7 @@
-/* Beats and owners.
+/* Leases: heartbeats, and the owners of shards.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "process/lease_internal.h"
+#include "app/db/beside.h"
 #include <stdio.h>
 #include "base/alloc.h"
 #include "base/log.h"
@@ -143,7 +144,8 @@ static bool beat(struct leases *l, struct run *r)
 				1);
 }
 
-/* From the owner and turn that were read to another owner, or none. False: it has another one already, or run->problem. */
+/* Gives the lease to another owner, or to none, if owner and turn are as read. False: another server was first, or
+ * run->problem. */
 static bool pass_on(struct run *r, struct slice shard, struct value was, struct slice to)
 {
 	struct value_member equal[] = { { SLICE("owner"), value_get(was, SLICE("owner")) },
@@ -165,7 +167,7 @@ static bool pass_on(struct run *r, struct slice shard, struct value was, struct 
 	return dyn_write(r, &w, 1, SLICE(""), &refusal) == DYN_DONE;
 }
 
-static bool drop(struct run *r, struct value key)
+static bool delete_item(struct run *r, struct value key)
 {
 	return checkpoint_write(r, &(struct dyn_write){ .kind = DYN_DELETE, .table = checkpoint_table(r), .key = key },
 				1);
@@ -211,14 +213,14 @@ static void keep_address(struct seen *s, struct slice address)
 /* False: memory. */
 static bool hear(struct round *c, struct slice id, struct value item)
 {
-	struct slice beat = checkpoint_text(item, "beat");
+	struct slice beat = beside_text(item, "beat");
 	struct seen *s = seen_of(c->l, id);
 
 	if (!s) {
 		s = mem_zalloc(sizeof(*s));
 		if (!s || id.n >= sizeof(s->id)) {
 			mem_free(s);
-			return id.n >= sizeof(s->id); /* not one of ours */
+			return id.n >= sizeof(s->id); /* not a server's id */
 		}
 		memcpy(s->id, id.p, id.n);
 		s->changed_us = c->now_us;
@@ -227,8 +229,8 @@ static bool hear(struct round *c, struct slice id, struct value item)
 	}
 	s->listed = true;
 	s->shards = 0;
-	keep_address(s, checkpoint_text(item, "address"));
-	if (!keep_told(s, checkpoint_text(item, "told")))
+	keep_address(s, beside_text(item, "address"));
+	if (!keep_told(s, beside_text(item, "told")))
 		return false;
 	if (slice_is(beat, s->beat) || beat.n >= sizeof(s->beat))
 		return true;
@@ -255,7 +257,7 @@ static size_t shard_index(const struct round *c, struct slice id)
 static bool take_item(void *ctx, struct value item)
 {
 	struct round *c = ctx;
-	struct slice sk = checkpoint_text(item, "SK");
+	struct slice sk = beside_text(item, "SK");
 	size_t i;
 
 	if (slice_starts(sk, SLICE(SERVER))) {
@@ -268,8 +270,8 @@ static bool take_item(void *ctx, struct value item)
 	i = shard_index(c, slice_make(sk.p + sizeof(SHARD) - 1, sk.n - (sizeof(SHARD) - 1)));
 	if (i < c->shards->count)
 		c->leases[i] = item;
-	else /* the stream has forgotten it */
-		return drop(c->run, checkpoint_key(c->run, "LEASE", SLICE(""), sk));
+	else /* the stream no longer lists it */
+		return delete_item(c->run, checkpoint_key(c->run, "LEASE", SLICE(""), sk));
 	return true;
 }
 
@@ -280,7 +282,7 @@ static bool read_all(struct round *c)
 	return checkpoint_walk(c->run, "LEASE", SLICE(""), take_item, c);
 }
 
-/* What the stream has forgotten is nobody's, and must not count as a part of this server's. */
+/* A shard that the stream no longer lists has no owner, and does not count toward this server's part. */
 static void disown_forgotten(struct round *c)
 {
 	pthread_mutex_lock(&c->l->lock);
@@ -295,8 +297,8 @@ static void disown_forgotten(struct round *c)
 	pthread_mutex_unlock(&c->l->lock);
 }
 
-/* What the table says counts, also when the reply to what this server wrote was lost: otherwise nobody would read the shard for as
- * long as this server lives. False: memory. */
+/* The table decides, even if the reply to this server's own write was lost: otherwise no server would read the shard
+ * for as long as this server lives. False: memory. */
 static bool count_servers(struct round *c)
 {
 	bool ok = true;
@@ -305,7 +307,7 @@ static bool count_servers(struct round *c)
 	for (struct seen *s = c->l->servers; s; s = s->next)
 		c->servers += s->lives = lives(c, s);
 	for (size_t i = 0; i < c->shards->count; i++) {
-		struct slice owner = checkpoint_text(c->leases[i], "owner");
+		struct slice owner = beside_text(c->leases[i], "owner");
 		struct seen *s = owner.n ? seen_of(c->l, owner) : NULL;
 
 		if (lives(c, s))
@@ -329,7 +331,7 @@ static void forget_dead(struct round *c)
 			at = &s->next;
 			continue;
 		}
-		if (s->listed && !drop(c->run, item_key(c->run, SERVER, slice_str(s->id))))
+		if (s->listed && !delete_item(c->run, item_key(c->run, SERVER, slice_str(s->id))))
 			log_debug("server %s stays on the list for now", s->id);
 		*at = s->next;
 		free_seen(s);
@@ -338,24 +340,25 @@ static void forget_dead(struct round *c)
 
 static bool take_over(struct round *c, size_t i)
 {
-	struct slice id = c->shards->list[i].id, owner = checkpoint_text(c->leases[i], "owner");
+	struct slice id = c->shards->list[i].id, owner = beside_text(c->leases[i], "owner");
 
 	if (!pass_on(c->run, id, c->leases[i], slice_str(c->l->id)))
 		return false;
 	if (owner.n)
-		log_info("%.*s: this server goes on with shard %.*s, which was another's",
+		log_info("%.*s: this server takes over shard %.*s, which was another's",
 			 SLICE_ARG(c->run->design->name), SLICE_ARG(id));
 	return own(c->l, id);
 }
 
-/* Free ones, and those of the dead; each server begins somewhere else, so that they seldom want the same. */
+/* Takes shards that are free or belong to dead servers. Each server begins somewhere else, so that they seldom
+ * collide. */
 static void take_free(struct round *c, size_t part)
 {
 	size_t n = c->shards->count, from = n ? (size_t)(unsigned char)c->l->id[ULID_LENGTH - 1] % n : 0;
 
 	for (size_t k = 0; k < n && c->l->count < part; k++) {
 		size_t i = (from + k) % n;
-		struct slice owner = checkpoint_text(c->leases[i], "owner");
+		struct slice owner = beside_text(c->leases[i], "owner");
 
 		if (slice_is(owner, c->l->id) || (owner.n && lives(c, seen_of(c->l, owner))))
 			continue;
@@ -363,11 +366,11 @@ static void take_free(struct round *c, size_t part)
 	}
 }
 
-/* One in a round, from a server that has more than its part. */
+/* Takes one shard a round from a server that has more than its part. */
 static void take_part(struct round *c, size_t part)
 {
 	for (size_t i = 0; i < c->shards->count && c->l->count < part; i++) {
-		struct slice owner = checkpoint_text(c->leases[i], "owner");
+		struct slice owner = beside_text(c->leases[i], "owner");
 		const struct seen *s = owner.n ? seen_of(c->l, owner) : NULL;
 
 		if (lives(c, s) && s->shards > part && s->shards > c->l->count + 1) {
@@ -377,13 +380,13 @@ static void take_part(struct round *c, size_t part)
 	}
 }
 
-/* As it is after the round: what this server has taken is its. */
+/* The view after the round, with the shards that this server has taken. */
 static void keep_view(struct round *c)
 {
 	struct slice *owners = arena_array(c->run->arena, struct slice, c->shards->count);
 
 	for (size_t i = 0; i < c->shards->count; i++) {
-		struct slice id = c->shards->list[i].id, owner = checkpoint_text(c->leases[i], "owner");
+		struct slice id = c->shards->list[i].id, owner = beside_text(c->leases[i], "owner");
 
 		if (lease_is_mine(c->l, id, c->now_us))
 			owners[i] = slice_str(c->l->id);
@@ -414,7 +417,7 @@ bool lease_round(struct leases *l, struct run *r, const struct shard_list *shard
 	take_part(&c, part);
 	keep_view(&c);
 	forget_dead(&c);
-	r->problem = (struct problem){ 0 }; /* what others took first is no problem */
+	r->problem = (struct problem){ 0 }; /* losing a shard to another server is no error */
 	return true;
 }
 
@@ -424,10 +427,10 @@ void lease_leave(struct leases *l, struct run *r)
 		struct slice id = arena_copy(r->arena, slice_str(l->mine[0]));
 		struct value item;
 
-		if (checkpoint_get(r, item_key(r, SHARD, id), &item) && slice_is(checkpoint_text(item, "owner"), l->id))
+		if (checkpoint_get(r, item_key(r, SHARD, id), &item) && slice_is(beside_text(item, "owner"), l->id))
 			(void)pass_on(r, id, item, SLICE(""));
 		disown(l, id);
 	}
-	(void)!drop(r, item_key(r, SERVER, slice_str(l->id)));
+	(void)!delete_item(r, item_key(r, SERVER, slice_str(l->id)));
 	r->problem = (struct problem){ 0 };
 }

@@ -1,18 +1,21 @@
 /* Which server reads which shard, where several serve one table. Kept in <table>.thorpe, beside the positions:
  *
  *   PK      SK                   holds
- *   LEASE   server#<server>      beat: another text every LEASE_ROUND_MS while the server lives; told (what it says of itself),
- *                                address (where other servers ask it for records, relay/relay.h; none: nowhere)
- *   LEASE   shard#<shard id>     owner (a server; none: it is free), turn (another text with every owner)
+ *   LEASE   server#<server>      beat: another text every LEASE_ROUND_MS while the server lives; told (its report to
+ *                                other servers), address (where they ask it for records, relay/relay.h; missing:
+ *                                nowhere)
+ *   LEASE   shard#<shard id>     owner (a server; missing: free), turn (another text with every owner)
  *
- * A server owns a shard until another takes it, which it may do when the owner's beat has not changed for LEASE_EXPIRE_MS of its
- * own clock, when there is no owner, or, one at a time, from a server that has more than its part. A server whose own beat could
- * not be written for that long owns nothing.
+ * A server owns a shard until another server takes it. That may happen if the shard has no owner; if the owner's beat
+ * has not changed for LEASE_EXPIRE_MS by the other server's clock; or, one shard at a time, if the owner has more
+ * than its part. A server that could not write its own beat for that long owns nothing.
  *
- * Leases save work; they keep nothing right. A server that believes it owns a shard and does not moves no position: an effect
- * and its position are one transaction, on the condition that the position is where it was (checkpoint.h).
+ * Leases only save work; correctness does not depend on them. A server that wrongly believes it owns a shard cannot
+ * move a position: an effect and its position are one transaction, on the condition that the position is unchanged
+ * (checkpoint.h).
  *
- * Threads: lease_tell(), lease_round() and lease_leave() by one; lease_is_mine(), lease_owner() and lease_view() by any.
+ * Threads: lease_tell(), lease_round() and lease_leave() by one; lease_is_mine(), lease_owner() and lease_view() by
+ * any.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef THORPE_PROCESS_LEASE_H
 #define THORPE_PROCESS_LEASE_H
@@ -26,18 +29,18 @@
 
 struct leases;
 struct leases *lease_new(
-	int64_t now_ms); /* NULL: memory, or no randomness. A server of its own: nothing is known of earlier ones */
+	int64_t now_ms); /* NULL: memory, or no randomness. Each start is a new server: it knows nothing of earlier ones */
 void lease_free(struct leases *l); /* NULL is fine */
 
-/* Beats, looks at the others, takes what is due. `now_us`: of a clock that does not jump. False: run->problem; what is owned
- * stays so until it expires. */
+/* One round: writes the beat, reads the other servers' beats, takes shards that are due. `now_us`: of a clock that
+ * does not jump. False: run->problem; shards stay owned until they expire. */
 bool lease_round(struct leases *l, struct run *r, const struct shard_list *shards, int64_t now_us) MUST_CHECK;
 bool lease_is_mine(struct leases *l, struct slice shard, int64_t now_us);
-/* What the next beats tell the other servers of this one: a text of theirs, short (each kilobyte costs a write unit). False: memory;
- * the last one stays. */
+/* Sets the text that the next beats carry to other servers; keep it short, each kilobyte costs a write unit. False:
+ * memory; the previous text stays. */
 bool lease_tell(struct leases *l, struct slice text) MUST_CHECK;
 
-/* Where other servers reach this one: before the first round. False: memory. */
+/* Sets the address where other servers reach this one. Call before the first round. False: memory. */
 bool lease_set_address(struct leases *l, const char *address) MUST_CHECK;
 /* The server that reads a shard, as of the last round, and its address. False: none is known. */
 #define LEASE_ADDRESS_ROOM 128
@@ -52,8 +55,8 @@ bool lease_owner(struct leases *l, struct slice shard, int64_t now_us, struct le
 #define LEASE_SHARD_ROOM 72 /* DynamoDB's ids have 65 characters at most */
 struct lease_shard {
 	char id[LEASE_SHARD_ROOM];
-	char owner[ULID_LENGTH + 1]; /* empty: nobody is known to read it */
-	bool closed;                 /* ends with what is in it */
+	char owner[ULID_LENGTH + 1]; /* empty: no owner is known */
+	bool closed;                 /* gets no more records */
 };
 struct lease_server {
 	char id[ULID_LENGTH + 1];
@@ -70,7 +73,7 @@ struct lease_view {
 struct lease_view *lease_view(struct leases *l); /* with a reference of the caller's; NULL: there is none yet */
 void lease_view_unref(struct lease_view *v);     /* NULL is fine */
 
-/* Another may go on at once. Fails in silence: then they expire. */
+/* Gives up all leases, so that other servers can go on at once. Ignores errors: the leases expire anyway. */
 void lease_leave(struct leases *l, struct run *r);
 
 #endif

@@ -7,13 +7,13 @@
 #include "base/ulid.h"
 #include "process/lease.h"
 
-/* a server, as this one has heard of it */
+/* another server, as this one sees it */
 struct seen {
 	struct seen *next;
 	char id[ULID_LENGTH + 1], beat[24];
 	int64_t changed_us;
 	bool listed;   /* in the last round */
-	bool lives;    /* as of then */
+	bool lives;    /* alive as of that round */
 	size_t shards; /* that it owned then */
 	char *told;    /* lease_tell(); NULL: nothing */
 	char address[LEASE_ADDRESS_ROOM];
@@ -33,8 +33,8 @@ struct leases {
 };
 
 /* ---- lease_view.c ---- */
-/* Keeps what a round has seen. `owners`: of the shards, empty where nobody is known to read one. Out of memory: there is no view
- * until the next round. */
+/* Publishes a view of the last round. `owners`: of the shards, empty if unknown. Out of memory: no view until the
+ * next round. */
 void lease_keep_view(struct leases *l, const struct shard_list *shards, const struct slice *owners);
 
 #endif

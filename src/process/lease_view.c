@@ -1,4 +1,4 @@
-/* What a round has seen, for those who look: one block, never changed, freed with its last reference.
+/* A view of the last round for readers on any thread: one block, never changed, freed with its last reference.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/alloc.h"
 #include "process/lease_internal.h"

@@ -1,4 +1,4 @@
-/* Numbers and last words of a processor.
+/* Numbers and the last problem of a processor.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "process/ledger.h"
 

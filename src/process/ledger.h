@@ -1,4 +1,4 @@
-/* What has become of a processor's changes: numbers since the start, the last problem, the last change that was passed
+/* What became of a processor's changes: numbers since the start, the last problem, the last change that was passed
  * over. Each processor has one, whether it writes to the table or sends; its threads write it, operators and metrics
  * read it. Any thread.
  * SPDX-License-Identifier: Apache-2.0 */

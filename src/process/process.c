@@ -1,4 +1,4 @@
-/* The stations of a design, and the watcher that looks after their readers.
+/* The stations of a design, and the watcher: the thread that starts, wakes and ends their readers.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <stdio.h>
 #include "app/db/late.h"
@@ -9,12 +9,12 @@
 #include "process/keeper/keeper.h"
 #include "process/process_internal.h"
 
-#define WATCH_LEAST_US  2000  /* while there is something new now and then */
-#define WATCH_MOST_US   20000 /* while there is not */
+#define WATCH_LEAST_US  2000  /* while new changes keep coming */
+#define WATCH_MOST_US   20000 /* while there are none */
 #define DELAY_EVERY_US  100000
 #define BEGIN_EVERY_US  30000000
 #define SHARDS_EVERY_US 1000000 /* lists the shards when one has ended, at most so often */
-#define SHARDS_LEAST_US 200000  /* the same elsewhere, where many end at about the same time */
+#define SHARDS_LEAST_US 200000  /* the same for a remote table, where many shards end at about the same time */
 #define SWEEP_EVERY_US  (3600 * INT64_C(1000000))
 #define DELAY_MOST_MS   1000
 #define DELAY_SLOPE     50      /* milliseconds of lag for one of delay */
@@ -102,7 +102,7 @@ void station_backlog(struct process *p, struct station *s, int64_t *lag_ms, uint
 	pthread_mutex_unlock(&p->lock);
 }
 
-/* The keeper asks for copies and for dependent items. */
+/* Whether the station's work reads indexes. The keeper's does: it searches copies and dependent items. */
 static bool asks_indexes(const struct processor *x)
 {
 	return !x || late_reads_index(x->rows_access) || late_reads_index(x->target_access);
@@ -250,7 +250,7 @@ static void end_reader(struct seat *s)
 	reader_free(reader_of(s));
 }
 
-/* Returns whether it was there. */
+/* Returns whether it existed. */
 static bool leave(struct reader *r)
 {
 	atomic_store(&r->give_way, true);
@@ -380,7 +380,7 @@ static bool look_at_shards(struct process *p, struct run *r)
 /* ---- the watcher ---- */
 
 /* Reads what must be known before anything runs (switches, parked changes), then starts. */
-static bool begin(struct process *p, char *why, size_t n);
+static bool begin_stations(struct process *p, char *why, size_t n);
 
 struct watch {
 	struct process *process;
@@ -406,11 +406,11 @@ static void follow_switch(void *ctx, struct slice name, const struct processor_s
 	struct station *s = process_station(p, name);
 	bool changes;
 
-	if (!s || s->sender) /* a sender looks for itself */
+	if (!s || s->sender) /* a sender reads its switch itself */
 		return;
 	station_replayed(p, s, w->replayed);
 	pthread_mutex_lock(&p->lock);
-	/* An operator's word on this server since the table was read stands. */
+	/* If an operator has set the switch on this server since the table was read, that stands. */
 	changes = atomic_load(&s->told) == all->told[s - p->stations] && atomic_load(&s->paused) != w->paused;
 	if (changes)
 		atomic_store(&s->paused, w->paused);
@@ -520,7 +520,8 @@ static void leave_leases(struct process *p)
 	arena_clear(&p->arena);
 }
 
-/* Until then nothing runs, and the app does the keeper's work. A damaged block stays damaged, but other problems pass. */
+/* Tries the start again. Until it succeeds nothing runs, and requests do the keeper's work. A damaged block stays
+ * damaged, but other problems pass. */
 static void watch_beginning(struct watch *w, int64_t now)
 {
 	struct process *p = w->process;
@@ -528,7 +529,7 @@ static void watch_beginning(struct watch *w, int64_t now)
 
 	if (atomic_load(&p->begun) || now < w->begin_us)
 		return;
-	if (begin(p, why, sizeof(why)))
+	if (begin_stations(p, why, sizeof(why)))
 		log_info("%.*s: its processors run now", SLICE_ARG(p->design->name));
 	w->begin_us = clock_monotonic_us() + p->begin_every_us;
 }
@@ -697,7 +698,7 @@ static void stand_still(struct process *p, const char *why)
 		ledger_problem(&p->stations[i].ledger, slice_str(problem), app_now_ms(p->app));
 }
 
-static bool begin(struct process *p, char *why, size_t n)
+static bool begin_stations(struct process *p, char *why, size_t n)
 {
 	if (!prepare(p, why, n))
 		return false;
@@ -716,7 +717,7 @@ static bool begin(struct process *p, char *why, size_t n)
 bool process_start(struct process *p, char *why, size_t n)
 {
 	app_set_operators_handler(p->app, handle, p);
-	if (!p->station_count && !p->has_peers) /* those need to know who has which shard */
+	if (!p->station_count && !p->has_peers) /* other servers need to know the owners of shards */
 		return true;
 	if (has_taken_name(p)) {
 		snprintf(why, n, "a processor of %.*s is called " KEEPER_NAME ", which is taken",
@@ -725,7 +726,7 @@ bool process_start(struct process *p, char *why, size_t n)
 	}
 	atomic_store(&p->stopping, false);
 	atomic_store(&p->begun, false);
-	if (!begin(p, why, n))
+	if (!begin_stations(p, why, n))
 		stand_still(p, why);
 	p->started = pthread_create(&p->watcher, NULL, watch, p) == 0;
 	if (!p->started) {
@@ -752,7 +753,7 @@ void process_stop(struct process *p)
 	pthread_cond_broadcast(&p->changed);
 	pthread_cond_broadcast(&p->stopped);
 	pthread_mutex_unlock(&p->lock);
-	if (!atomic_load(&p->begun)) { /* the watcher may be starting them */
+	if (!atomic_load(&p->begun)) { /* the watcher may be starting the stations */
 		pthread_join(p->watcher, NULL);
 		p->started = false;
 		app_set_keeper_runs(p->app, false);

@@ -34,8 +34,8 @@
 
 struct process_options {
 	struct app *app; /* outlives the process */
-	/* Of a table elsewhere: HOST:PORT where other servers of the table ask this one for records (relay/relay.h); NULL: they
-	 * do not, and read the shards of this server themselves. */
+	/* For a remote table: HOST:PORT where other servers of the table ask this one for records (relay/relay.h);
+	 * NULL: they do not, and read the shards of this server themselves. */
 	const char *peer_address;
 };
 

@@ -16,8 +16,8 @@ struct slice seen_shard(struct run *r, struct slice shard)
 	return arena_printf(r->arena, "seen#%.*s", SLICE_ARG(shard));
 }
 
-/* Moves the keeper's position back, and keeps the old one, so that it does not count twice. One transaction, because the
- * keeper works until the position moves. */
+/* Moves the keeper's position back, and keeps the old one, so that it does not count twice. One transaction, because
+ * the keeper works until the position moves. */
 static bool take_keeper_back(struct run *r, const struct position *now)
 {
 	for (int i = 0; i < REPLAY_TRIES; i++) {
@@ -43,8 +43,8 @@ static bool take_keeper_back(struct run *r, const struct position *now)
 	return run_fail(r, PROBLEM_BUSY, "the keeper is too busy to go back; try again");
 }
 
-/* The switch is cleared after all shards: if the server stops in between, the next start repeats it. Parents go back before
- * their children, so that no track finds itself in a child and its parent done (R4). */
+/* The switch is cleared after all shards: if the server stops in between, the next start repeats it. Parents go back
+ * before their children, so that no track finds itself in a child and its parent done (R4). */
 bool process_replay(struct process *p, struct run *r, struct station *s, int64_t from_ms)
 {
 	struct position now = { .processor = s->name };
@@ -315,7 +315,7 @@ static bool retry(struct control *c)
 	return parked_retry(c->process, c->run, c->station, c->segments[2]);
 }
 
-static bool drop(struct control *c)
+static bool drop_parked(struct control *c)
 {
 	buf_lit(&c->out, "{\"dropped\":true}");
 	return parked_drop(c->process, c->run, c->station, c->segments[2]);
@@ -335,7 +335,7 @@ static const struct {
 	{ 2, "replay", NULL, APP_POST, replay },
 	{ 2, "parked", NULL, APP_GET, list_parked },
 	{ 4, "parked", "retry", APP_POST, retry },
-	{ 4, "parked", "drop", APP_POST, drop },
+	{ 4, "parked", "drop", APP_POST, drop_parked },
 };
 /* clang-format on */
 

@@ -67,7 +67,7 @@ struct track {
 	bool over;         /* nothing follows `done` */
 	atomic_bool ended; /* and the stored position says so */
 	atomic_uint epoch;
-	struct spot done;   /* up to and with */
+	struct spot done;   /* the last change that is done */
 	struct spot stored; /* in the table; lags `done` by SAVE_US at most */
 	char *progress;     /* in the table; NULL: none */
 	bool is_stored;
@@ -203,8 +203,8 @@ void fleet_put(const struct fleet *f, int64_t now_ms, struct buf *b);
 struct reader *reader_new(struct process *p, struct slice stream, const struct shard *shard); /* NULL: memory */
 bool reader_start(struct reader *r) MUST_CHECK;
 void reader_free(struct reader *r); /* joins */
-/* The shard has ended for a station (NULL: for all, or its thread has): tells those that wait for it (R4). `wants_list`: the
- * shards are to be listed again. */
+/* The shard has ended for a station (NULL: for all, or its thread has): tells those that wait for it (R4).
+ * `wants_list`: the shards are to be listed again. */
 void reader_ended(struct reader *r, const struct station *s, bool wants_list);
 /* Whether this server reads the shard. */
 bool reader_is_here(struct process *p, const char *shard);

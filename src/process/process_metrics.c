@@ -28,15 +28,6 @@ struct process_reading process_reading(struct process *p, size_t i)
 	return r;
 }
 
-static void put_label(struct buf *b, struct slice s)
-{
-	for (size_t i = 0; i < s.n; i++) {
-		if (s.p[i] == '"' || s.p[i] == '\\')
-			buf_byte(b, '\\');
-		buf_byte(b, s.p[i] == '\n' ? ' ' : (uint8_t)s.p[i]);
-	}
-}
-
 /*        name            type       help                                                    value */
 #define METRIC_MAP(X)                                                                                               \
 	X("lag_seconds", "gauge", "Age of the oldest change that has not been processed", (double)r->lag_ms / 1000) \
@@ -71,9 +62,9 @@ static double metric(const struct process_reading *r, size_t i)
 static void put_labels(struct buf *b, const char *name, const struct process_reading *r)
 {
 	buf_printf(b, "thorpe_processor_%s{design=\"", name);
-	put_label(b, r->design);
+	buf_label(b, r->design);
 	buf_lit(b, "\",processor=\"");
-	put_label(b, r->name);
+	buf_label(b, r->name);
 	buf_byte(b, '"');
 }
 
@@ -175,6 +166,6 @@ void process_metrics(struct process *const *list, size_t n, struct buf *out)
 	put_relay(list, n, "pages_taken", "Answers of other servers about the records of a shard", taken, out);
 	put_relay(list, n, "pages_given", "Answers given to other servers", given, out);
 	put_relay(list, n, "refused", "Requests for records that did not come from a server of the table", refused, out);
-	put_relay(list, n, "fallbacks",
-		  "Readings of live lists that no server could give: they were made of the stream", fallback, out);
+	put_relay(list, n, "fallbacks", "Reads of live lists that no server could answer: the stream was read instead",
+		  fallback, out);
 }

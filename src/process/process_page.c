@@ -65,7 +65,7 @@ void pages_release(struct reader *r)
 
 /* ---- reading ---- */
 
-/* Whether the processor has been here: one that is new has missed nothing. */
+/* Whether the processor has read this shard before. A new one has missed nothing. */
 static bool has_been_here(const struct track *t)
 {
 	return t->is_stored || !spot_is_empty(&t->done);

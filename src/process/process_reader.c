@@ -22,7 +22,7 @@ static uint64_t turn_of(struct process *p)
 	return turn;
 }
 
-/* When there is work even if nothing happens. */
+/* When the next work is due even if nothing new is written. */
 static int64_t next_us(const struct reader *r, int64_t now)
 {
 	int64_t next = tracks_due_us(r);
@@ -113,7 +113,7 @@ bool reader_is_here(struct process *p, const char *shard)
 	return found;
 }
 
-static void *run(void *arg)
+static void *run_reader(void *arg)
 {
 	struct reader *r = arg;
 	struct process *p = r->process;
@@ -179,7 +179,7 @@ struct reader *reader_new(struct process *p, struct slice stream, const struct s
 
 bool reader_start(struct reader *r)
 {
-	r->started = pthread_create(&r->thread, NULL, run, r) == 0;
+	r->started = pthread_create(&r->thread, NULL, run_reader, r) == 0;
 	return r->started;
 }
 

@@ -1,4 +1,4 @@
-/* A change that fails is tried again, then parked.
+/* Retries a failed change, then parks it.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "app/db/dyn.h"
 #include "base/clock.h"

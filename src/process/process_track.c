@@ -11,11 +11,11 @@
 #include "process/process_internal.h"
 
 #define KEEPER_MOST      250   /* changes it looks at together */
-#define PARENT_MS        1500  /* between looks whether the processor is done with the parent of the shard; */
-#define PARENT_SELDOM_MS 30000 /* while it is paused, or the parent is read by this server */
+#define PARENT_MS        1500  /* between checks whether the processor has finished the shard's parent; */
+#define PARENT_SELDOM_MS 30000 /* the same while it is paused, or this server reads the parent */
 #define CLOCKS_DIFFER_MS 10000 /* a change from the future: its time says nothing */
 
-static struct run begin(struct track *t)
+static struct run begin_run(struct track *t)
 {
 	struct reader *r = t->reader;
 	struct run run;
@@ -29,7 +29,7 @@ static struct run begin(struct track *t)
 /* The same, counting changes passed over. */
 static struct run begin_counting(struct track *t)
 {
-	struct run r = begin(t);
+	struct run r = begin_run(t);
 
 	t->passed_over = (struct passed_over){ 0 };
 	r.passed_over = &t->passed_over;
@@ -68,7 +68,7 @@ static void drop_progress(struct track *t)
 	t->progress = NULL;
 }
 
-/* What follows the change is younger. */
+/* Moves the time up to which nothing was missed: all later changes are younger than this one. */
 static void is_current(struct track *t, const struct change *c)
 {
 	if (c->created_ms)
@@ -97,7 +97,7 @@ static bool is_begun_after(const struct track *t, struct slice sequence)
 }
 
 /* No effect, or one that may be repeated: the position can be stored later. */
-static void pass(struct track *t, const struct change *c)
+static void pass_change(struct track *t, const struct change *c)
 {
 	int64_t now = clock_monotonic_us();
 
@@ -109,7 +109,7 @@ static void pass(struct track *t, const struct change *c)
 		t->dirty_us = now;
 }
 
-static bool take(struct track *t, const struct position *at, int64_t now_ms)
+static bool take_position(struct track *t, const struct position *at, int64_t now_ms)
 {
 	char *progress = at->progress.n ? mem_strndup(at->progress.p, at->progress.n) : NULL;
 
@@ -125,7 +125,7 @@ static bool take(struct track *t, const struct position *at, int64_t now_ms)
 	spot_set(&t->stored, at->sequence);
 	t->is_stored = at->stored;
 	t->current_ms = t->confirmed_ms = at->stored ? at->time_ms : now_ms;
-	/* A position from the beginning on, so that it is seen when the stream forgets what follows (R5). */
+	/* Stores a position from the start, so that a later loss is noticed: the stream may forget what follows (R5). */
 	t->dirty_us = at->stored || !(t->reader->parent || t->reader->process->leases) ? 0 : clock_monotonic_us();
 	if (!atomic_load(&t->since_ms) || t->replay_ms)
 		atomic_store(&t->since_ms, now_ms);
@@ -162,7 +162,7 @@ static void wait_for_parent(struct track *t)
 
 	t->waits = true;
 	t->waits_paused = paused;
-	/* At this server the parent's track says when it has ended. */
+	/* If this server reads the parent, the parent's track wakes this one. */
 	t->next_us = clock_monotonic_us() + (paused || is_here ? PARENT_SELDOM_MS : PARENT_MS) * INT64_C(1000);
 }
 
@@ -183,7 +183,7 @@ static void set_ended(struct track *t)
 	reader_ended(t->reader, t->station, !t->reader->was_closed);
 }
 
-/* The position first: one that was moved back by a replay has its parent's moved back before. False: run->problem. */
+/* Reads the position before the parent's: a replay moves parents back first. False: run->problem. */
 static bool load_position(struct track *t, struct run *r, struct position *at, bool *waits)
 {
 	*waits = false;
@@ -197,17 +197,17 @@ static bool load_position(struct track *t, struct run *r, struct position *at, b
 		*waits = !r->problem.detail.n;
 		return *waits;
 	}
-	return load_seen(t, r) && take(t, at, r->now_ms);
+	return load_seen(t, r) && take_position(t, at, r->now_ms);
 }
 
 static bool load(struct track *t)
 {
-	struct run r = begin(t);
+	struct run r = begin_run(t);
 	struct position at;
 	unsigned epoch = atomic_load(&t->station->epoch);
 	bool waits, ok;
 
-	atomic_store(&t->look, false); /* before it looks */
+	atomic_store(&t->look, false); /* before checking */
 	ok = load_position(t, &r, &at, &waits);
 	atomic_store(&t->epoch, epoch);
 	if (t->waits)
@@ -329,7 +329,7 @@ bool tracks_save(struct reader *r, bool all)
 	if (!n)
 		return false;
 	ARENA_TRY(&r->arena, {
-		struct run run = begin(due[0]);
+		struct run run = begin_run(due[0]);
 
 		save(r, &run, due, n);
 	}, {
@@ -364,8 +364,8 @@ static void tell_next(struct track *t, const struct page *page, size_t i)
 	atomic_store_explicit(&t->waiting, page->count - i, memory_order_relaxed);
 }
 
-/* Whether all indexes must show everything written before the change (app/db/late.h). If not, the track waits. The stream
- * tells times to the second; a change that has just been read is not younger than its page. */
+/* Whether all indexes must show everything written before the change (app/db/late.h). If not, the track waits. The
+ * stream tells times to the second; a change that has just been read is not younger than its page. */
 static bool is_ripe(struct track *t, const struct page *page, const struct change *c)
 {
 	const struct app *app = t->reader->process->app;
@@ -417,13 +417,13 @@ static bool one_change(struct track *t, const struct change *c)
 
 	if (change_is_passed_over(&r, c)) {
 		end_counting(t);
-		pass(t, c);
+		pass_change(t, c);
 		return true;
 	}
 	switch (apply(t, &r, c)) {
 	case EFFECT_NONE:
 		end_counting(t);
-		pass(t, c);
+		pass_change(t, c);
 		return true;
 	case EFFECT_DONE:
 		end_counting(t);
@@ -448,7 +448,7 @@ static void effect_turn(struct track *t, const struct page *page, size_t i)
 		const struct change *c = &page->list[i];
 
 		if (is_before_replay(t, c) || !effect_concerns(t->station->processor, c)) {
-			pass(t, c);
+			pass_change(t, c);
 			i++;
 			continue;
 		}
@@ -462,7 +462,7 @@ static void effect_turn(struct track *t, const struct page *page, size_t i)
 	tell_next(t, page, i);
 }
 
-/* How many changes to follow together: one that must be counted exactly once goes by itself. */
+/* How many changes to process together. A change that must be counted exactly once is processed alone. */
 static size_t keeper_reach(const struct track *t, const struct change *list, size_t n)
 {
 	size_t most = t->one_by_one ? 1 : KEEPER_MOST;
@@ -501,7 +501,7 @@ static void keeper_turn(struct track *t, const struct page *page, size_t i)
 	size_t n;
 
 	while (i < page->count && is_before_replay(t, &page->list[i]))
-		pass(t, &page->list[i++]);
+		pass_change(t, &page->list[i++]);
 	n = keeper_reach(t, &page->list[i], page->count - i);
 	for (size_t k = 0; k < n; k++)
 		if (keeper_asks_index(t->reader->process->design, &page->list[i + k]) &&
@@ -514,7 +514,7 @@ static void keeper_turn(struct track *t, const struct page *page, size_t i)
 		if (!take_traces(t, &r, &page->list[i]))
 			return;
 		end_counting(t);
-		pass(t, &page->list[i + n - 1]);
+		pass_change(t, &page->list[i + n - 1]);
 		atomic_fetch_add_explicit(&t->station->ledger.done, n, memory_order_relaxed);
 		if (i + n == page->count)
 			t->one_by_one = false;
@@ -537,7 +537,7 @@ static void turn(struct track *t, const struct page *page, size_t i)
 static void at_end(struct track *t, bool over)
 {
 	t->current_ms = app_now_ms(t->reader->process->app);
-	/* Changes from now on are younger than what a replay asks for. */
+	/* All later changes are younger than the start of the replay. */
 	if (t->replay_ms && (over || t->replay_ms / 1000 < t->current_ms / 1000)) {
 		t->replay_ms = 0;
 		t->dirty_us = clock_monotonic_us();

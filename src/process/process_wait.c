@@ -77,7 +77,7 @@ static bool is_through(struct process *p, struct run *r, struct slice stream, st
 			continue;
 		asked = at.sequence;
 		*out = false;
-		/* What a replay passes over is no work, but what it has not reached yet may be. */
+		/* Changes that a replay skips are no work, but those it has not reached yet may be. */
 		if ((!at.progress.n || checkpoint_since_ms(at.progress)) && !is_at_end(r, stream, &at, out))
 			return false;
 	}

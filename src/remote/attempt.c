@@ -9,8 +9,8 @@
 
 static const struct json empty = { .type = JSON_OBJECT };
 
-static void fail(struct attempt *t, enum retry_kind kind, enum remote_trouble trouble, bool maybe_done,
-		 struct slice message)
+static void fail_attempt(struct attempt *t, enum retry_kind kind, enum remote_trouble trouble, bool maybe_done,
+			 struct slice message)
 {
 	t->kind = kind;
 	t->trouble = trouble;
@@ -28,22 +28,15 @@ static void read_no_answer(struct remote_backend *b, struct arena *a, const stru
 
 	switch (r->end) {
 	case FETCH_NO_MEMORY: arena_out_of_memory(a);
-	case FETCH_NOT_SENT: fail(t, RETRY_TRANSIENT, REMOTE_CONNECT, false, message); break;
-	case FETCH_LATE: fail(t, RETRY_TRANSIENT, REMOTE_LATE, true, message); break;
-	case FETCH_STOPPED: fail(t, RETRY_NOT, REMOTE_CUT, true, message); break;
+	case FETCH_NOT_SENT: fail_attempt(t, RETRY_TRANSIENT, REMOTE_CONNECT, false, message); break;
+	case FETCH_LATE: fail_attempt(t, RETRY_TRANSIENT, REMOTE_LATE, true, message); break;
+	case FETCH_STOPPED: fail_attempt(t, RETRY_NOT, REMOTE_CUT, true, message); break;
 	case FETCH_ANSWERED:
-	case FETCH_CUT: fail(t, RETRY_TRANSIENT, REMOTE_CUT, true, message); break;
+	case FETCH_CUT: fail_attempt(t, RETRY_TRANSIENT, REMOTE_CUT, true, message); break;
 	}
 }
 
 /* ---- an answer ---- */
-
-static struct slice text_of(const struct json *obj, const char *name)
-{
-	const struct json *j = json_get(obj, name);
-
-	return json_is(j, JSON_STRING) ? j->string : (struct slice){ 0 };
-}
 
 /* com.amazonaws.dynamodb.v20120810#ResourceNotFoundException */
 static struct slice without_namespace(struct slice type)
@@ -68,14 +61,14 @@ static enum remote_trouble trouble_of(enum retry_kind kind)
 static void read_error(struct remote_backend *b, struct arena *a, const struct fetch_reply *f, struct attempt *t)
 {
 	struct backend_reply *r = &t->reply;
-	struct slice type = text_of(r->body, "__type");
+	struct slice type = json_get_text(r->body, "__type");
 
 	if (!type.n)
 		type = arena_copy(a, slice_str(f->type));
 	r->error = without_namespace(type);
-	r->message = text_of(r->body, "message");
+	r->message = json_get_text(r->body, "message");
 	if (!r->message.p)
-		r->message = text_of(r->body, "Message");
+		r->message = json_get_text(r->body, "Message");
 	if (!r->error.n) {
 		r->error = r->status >= 500 ? SLICE(REMOTE_UNAVAILABLE) : SLICE("UnexpectedAnswer");
 		r->message = arena_printf(a, "%s answered %d, and not as DynamoDB does: is it the address of one?",
@@ -106,9 +99,9 @@ static void read_answer(struct remote_backend *b, struct arena *a, const struct 
 	if (whole)
 		body = json_parse(a, text);
 	if (f->status == 200 && !json_is(body, JSON_OBJECT)) {
-		fail(t, RETRY_TRANSIENT, REMOTE_DAMAGED, true,
-		     arena_printf(a, "%s: %s", b->remote->database.url,
-				  whole ? "the reply is no JSON" : "the reply came damaged"));
+		fail_attempt(t, RETRY_TRANSIENT, REMOTE_DAMAGED, true,
+			     arena_printf(a, "%s: %s", b->remote->database.url,
+					  whole ? "the reply is no JSON" : "the reply came damaged"));
 		return;
 	}
 	t->reply = (struct backend_reply){ .status = f->status, .body = json_is(body, JSON_OBJECT) ? body : &empty };
@@ -171,9 +164,9 @@ void attempt_make(struct remote_backend *b, struct arena *a, const struct repeat
 
 	*t = (struct attempt){ .retry_after_ms = -1, .date_ms = -1 };
 	if (!f) {
-		fail(t, RETRY_NOT, REMOTE_BUSY, false,
-		     arena_printf(a, "%s: %s", e->url,
-				  atomic_load(&r->stop) ? "stopping" : "all connections are in use"));
+		fail_attempt(t, RETRY_NOT, REMOTE_BUSY, false,
+			     arena_printf(a, "%s: %s", e->url,
+					  atomic_load(&r->stop) ? "stopping" : "all connections are in use"));
 		return;
 	}
 	q.connect_ms = least(r->options.connect_ms, left_ms);

@@ -1,4 +1,4 @@
-/* A call: attempts until there is an answer, or none is to be had.
+/* A call: attempts until there is an answer, or retries are used up.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/clock.h"
 #include "base/log.h"
@@ -6,9 +6,9 @@
 #include "remote/wait.h"
 #include "request/document.h"
 
-#define SKEW_LEAST_MS (4 * 60 * 1000) /* less is not why a signature is refused */
+#define SKEW_LEAST_MS (4 * 60 * 1000) /* a smaller difference is not the reason for a refused signature */
 
-#define LEAST_US 10000 /* less is no time for another attempt */
+#define LEAST_US 10000 /* too little time for another attempt */
 
 struct call {
 	struct remote_backend *b;
@@ -17,7 +17,7 @@ struct call {
 	struct repeat_plan plan;
 	int64_t started_us, deadline_us;
 	bool maybe_done;      /* by any attempt so far */
-	bool skewed, expired; /* the clock has been set, other credentials looked for: once each */
+	bool skewed, expired; /* the clock was corrected, other credentials were fetched: once each */
 	int cost;             /* tokens of the last repetition */
 	struct attempt last;
 	struct meter_call meter;
@@ -25,7 +25,7 @@ struct call {
 
 /* ---- whether there is a next attempt ---- */
 
-/* The service's clock counts from now on. False: it says nothing new. */
+/* Adopts the service's clock. False: no news. */
 static bool set_clock(struct call *c)
 {
 	struct remote *r = c->b->remote;
@@ -94,8 +94,8 @@ static bool find_credentials(struct call *c)
 	return false;
 }
 
-/* A conflict cancels this attempt. It says nothing of an earlier one that may have been done, and what the caller would do about
- * it, a transaction with another token, would meet that one's doing. */
+/* Whether only a conflict cancelled this attempt. An earlier attempt may have succeeded all the same, and a new
+ * transaction by the caller, with another token, would then conflict with that one's effect. */
 static bool is_mere_conflict(const struct backend_reply *r)
 {
 	const struct json *reasons = json_get(r->body, "CancellationReasons");
@@ -125,7 +125,7 @@ static void note(struct call *c)
 	c->meter.throttles += c->last.kind == RETRY_THROTTLED;
 }
 
-static void run(struct call *c)
+static void run_attempts(struct call *c)
 {
 	for (unsigned made = 1;; made++) {
 		if (!find_credentials(c))
@@ -143,7 +143,7 @@ static void run(struct call *c)
 
 /* ---- the end ---- */
 
-/* An answer that settles it, whatever became of earlier attempts. */
+/* Whether the answer is final, whatever happened to earlier attempts. */
 static bool is_settled(const struct call *c)
 {
 	return c->last.reply.status == 200 || (c->last.kind == RETRY_NOT && c->last.reply.status < 500);
@@ -187,7 +187,7 @@ void remote_call(struct backend *b, struct arena *a, const char *operation, stru
 
 	c.deadline_us = c.started_us + o->total_ms * 1000;
 	repeat_plan(a, operation, body, !o->plain_writes, !o->no_capacity, &c.plan);
-	run(&c);
+	run_attempts(&c);
 	settle(&c, reply);
 	count(&c, reply);
 }

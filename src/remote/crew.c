@@ -7,7 +7,7 @@
 struct crew {
 	pthread_mutex_t lock;
 	pthread_cond_t added; /* a job waits, or all must stop */
-	pthread_cond_t done;  /* some job is */
+	pthread_cond_t done;  /* a job has ended */
 	struct crew_job *first, **last;
 	unsigned most, count, idle;
 	bool stopping;
@@ -46,7 +46,7 @@ void crew_free(struct crew *c)
 
 /* ---- with the lock ---- */
 
-static void add(struct crew *c, struct crew_job *j)
+static void add_job(struct crew *c, struct crew_job *j)
 {
 	j->next = NULL;
 	j->state = CREW_WAITING;
@@ -65,8 +65,8 @@ static void take_out(struct crew *c, const struct crew_job *j)
 		c->last = at;
 }
 
-/* Gives the lock away while it works. */
-static void begin(struct crew *c, struct crew_job *j)
+/* Does the job without the lock. */
+static void do_job(struct crew *c, struct crew_job *j)
 {
 	take_out(c, j);
 	j->state = CREW_BEGUN;
@@ -85,7 +85,7 @@ static void *serve(void *arg)
 	pthread_mutex_lock(&c->lock);
 	while (!c->stopping) {
 		if (c->first) {
-			begin(c, c->first);
+			do_job(c, c->first);
 			pthread_cond_broadcast(&c->done);
 			continue;
 		}
@@ -97,7 +97,7 @@ static void *serve(void *arg)
 	return NULL;
 }
 
-/* With the lock. One that cannot be started is done without. */
+/* With the lock held. Starts threads as wanted; does without those that cannot be started. */
 static void call_for(struct crew *c, size_t wanted)
 {
 	while (c->count < c->most && c->idle < wanted) {
@@ -113,12 +113,12 @@ void crew_do(struct crew *c, struct crew_job **jobs, size_t n)
 {
 	pthread_mutex_lock(&c->lock);
 	for (size_t i = 0; i < n; i++)
-		add(c, jobs[i]);
+		add_job(c, jobs[i]);
 	if (n > 1)
 		call_for(c, n - 1);
 	for (size_t i = 0; i < n; i++)
 		if (jobs[i]->state == CREW_WAITING)
-			begin(c, jobs[i]);
+			do_job(c, jobs[i]);
 	for (size_t i = 0; i < n; i++)
 		while (jobs[i]->state != CREW_DONE)
 			pthread_cond_wait(&c->done, &c->lock);

@@ -1,8 +1,8 @@
-/* Threads that work beside the one that waits: several calls at the same time.
+/* A crew of threads, for several calls at the same time while their caller waits.
  *
- * A thread that has several jobs does the first itself, and each of the others that no thread of the crew has begun by then. So
- * jobs are done even when no thread can be had, one after the other. Threads are started when they are wanted, and stay.
- * Threads: any.
+ * The calling thread does its first job itself, and then every job that no thread of the crew has begun. So all jobs
+ * are done, one after the other, even if no thread can be started. Threads are started on demand, and stay. Threads:
+ * any.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef THORPE_REMOTE_CREW_H
 #define THORPE_REMOTE_CREW_H
@@ -12,7 +12,7 @@
 
 struct crew;
 struct crew *crew_new(unsigned most); /* threads. NULL: memory */
-void crew_free(struct crew *c);       /* nothing is under way. NULL is fine */
+void crew_free(struct crew *c);       /* no crew_do() may be running. NULL is fine */
 
 struct crew_job {
 	void (*work)(struct crew_job *j); /* returns: it never leaves by longjmp */

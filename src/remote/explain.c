@@ -3,11 +3,6 @@
 #include <stdio.h>
 #include "remote/remote_internal.h"
 
-static bool has(struct slice s, const char *part)
-{
-	return s.p && s.n && memmem(s.p, s.n, part, strlen(part));
-}
-
 /* "Requested resource not found: Table: X not found" */
 static struct slice table_in(struct slice message)
 {
@@ -40,9 +35,9 @@ struct slice remote_explain(const struct remote *r, struct arena *a, const struc
 {
 	struct slice e = reply->error, m = reply->message;
 
-	if (slice_is(e, "ResourceNotFoundException") && !has(m, "Stream"))
+	if (slice_is(e, "ResourceNotFoundException") && !slice_contains(m, SLICE("Stream")))
 		return no_table(r, a, m);
-	if (slice_is(e, "InvalidSignatureException") && has(m, "valid region"))
+	if (slice_is(e, "InvalidSignatureException") && slice_contains(m, SLICE("valid region")))
 		return arena_printf(
 			a,
 			"the database at %s is in another region than %s, which requests are signed for: set AWS_REGION",
@@ -67,8 +62,9 @@ struct slice remote_explain(const struct remote *r, struct arena *a, const struc
 		return m;
 	if (slice_is(e, REMOTE_UNAVAILABLE))
 		return arena_printf(a, "the database does not answer: %.*s%s", SLICE_ARG(m),
-				    has(m, "certificate") ? " (AWS_CA_BUNDLE names a file of certificates to trust)"
-							  : "");
+				    slice_contains(m, SLICE("certificate"))
+					    ? " (AWS_CA_BUNDLE names a file of certificates to trust)"
+					    : "");
 	return arena_printf(a, "%.*s: %.*s", SLICE_ARG(e), SLICE_ARG(m));
 }
 

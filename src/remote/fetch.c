@@ -1,4 +1,4 @@
-/* HTTP with libcurl: one request, and what became of it.
+/* HTTP with libcurl: one request and its outcome.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "remote/fetch.h"
 #include <curl/curl.h>
@@ -119,7 +119,7 @@ static int on_progress(void *ctx, curl_off_t down, curl_off_t downloaded, curl_o
 	return f->stop && atomic_load(f->stop);
 }
 
-/* A connection is there and the request is about to go out: the second time would be libcurl's own repetition (F1). */
+/* Called before the request goes out over a connection. The second time is libcurl's own repetition (F1): refused. */
 static int on_sending(void *ctx, char *to, char *from, int to_port, int from_port)
 {
 	struct fetch *f = ctx;
@@ -198,7 +198,7 @@ static bool add_header(struct curl_slist **list, const char *header)
 	return more != NULL;
 }
 
-/* A token that came with a line break would become a header of its own. */
+/* Whether no header contains a line break: one in a token would inject another header. */
 static bool are_lines(const char *const *headers)
 {
 	for (; headers && *headers; headers++)
@@ -210,7 +210,7 @@ static bool are_lines(const char *const *headers)
 static struct curl_slist *header_list(const char *const *headers)
 {
 	struct curl_slist *list = NULL;
-	bool ok = add_header(&list, "Expect:"); /* no asking beforehand: the body follows at once */
+	bool ok = add_header(&list, "Expect:"); /* no "100 Continue": the body follows at once */
 
 	ok = ok && add_header(&list, "Accept:");
 	for (; ok && headers && *headers; headers++)
@@ -246,7 +246,7 @@ static bool was_sent(struct fetch *f)
 	if (!f->sendings)
 		return false;
 	if (f->sendings > 1)
-		return true; /* the numbers are of the second sending, which was stopped */
+		return true; /* the numbers belong to the second sending, which was stopped */
 	curl_easy_getinfo(f->curl, CURLINFO_SIZE_UPLOAD_T, &sent);
 	return (size_t)sent >= f->request->body.n;
 }

@@ -1,6 +1,4 @@
-/* What a client has done: counters since it was opened, for /metrics.
- *
- * Threads: any; one short lock for each call.
+/* A client's counters since it was opened, for /metrics.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef THORPE_REMOTE_METER_H
 #define THORPE_REMOTE_METER_H

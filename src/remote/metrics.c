@@ -1,16 +1,6 @@
-/* What Prometheus gets to see of databases that are elsewhere.
+/* Metrics of remote databases in Prometheus' format.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "remote/remote.h"
-
-/* Between quotes. */
-static void put_text(struct buf *b, struct slice s)
-{
-	for (size_t i = 0; i < s.n; i++) {
-		if (s.p[i] == '"' || s.p[i] == '\\')
-			buf_byte(b, '\\');
-		buf_byte(b, s.p[i] == '\n' ? ' ' : (uint8_t)s.p[i]);
-	}
-}
 
 static void put_head(struct buf *b, const char *name, const char *type, const char *help)
 {
@@ -21,7 +11,7 @@ static void put_head(struct buf *b, const char *name, const char *type, const ch
 static void put_series(struct buf *b, const char *name, const struct remote_reading *r)
 {
 	buf_printf(b, "thorpe_backend_%s{backend=\"", name);
-	put_text(b, r->backend);
+	buf_label(b, r->backend);
 	buf_byte(b, '"');
 }
 
@@ -126,7 +116,7 @@ static void put_use(struct buf *b, const char *name, const struct remote_reading
 {
 	put_series(b, name, r);
 	buf_printf(b, ",operation=\"%s\",pattern=\"", u->operation);
-	put_text(b, slice_str(u->label));
+	buf_label(b, slice_str(u->label));
 	buf_printf(b, "\"} %.15g\n", value);
 }
 

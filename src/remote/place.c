@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
-static bool refuse(char *why, size_t n, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
-static bool refuse(char *why, size_t n, const char *fmt, ...)
+static bool refuse_place(char *why, size_t n, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+static bool refuse_place(char *why, size_t n, const char *fmt, ...)
 {
 	va_list ap;
 
@@ -72,18 +72,18 @@ static bool fill(const struct parts *p, struct endpoint *e)
 static bool take_parts(const struct parts *p, const char *url, struct endpoint *e, char *why, size_t n)
 {
 	if (!p->scheme || !p->host || !*p->host)
-		return refuse(why, n, "'%s' is no address such as https://host", url);
+		return refuse_place(why, n, "'%s' is no address such as https://host", url);
 	if (p->user || p->query || p->fragment) /* not shown: it may hold a password */
-		return refuse(why, n, "%s", "the address of a database has neither a user, nor '?', nor '#'");
+		return refuse_place(why, n, "%s", "the address of a database has neither a user, nor '?', nor '#'");
 	e->loopback = is_loopback(p->host);
 	if (strcmp(p->scheme, "https") != 0 && strcmp(p->scheme, "http") != 0)
-		return refuse(why, n, "'%s' begins with neither https:// nor http://", url);
+		return refuse_place(why, n, "'%s' begins with neither https:// nor http://", url);
 	if (!strcmp(p->scheme, "http") && !e->loopback)
-		return refuse(why, n,
-			      "%s is plain text and not on this machine: use https, or a loopback address such as "
-			      "http://127.0.0.1:8000",
-			      url);
-	return fill(p, e) || refuse(why, n, "%s", "the address of the database is too long");
+		return refuse_place(why, n,
+				    "%s is plain text and not on this machine: use https, or a loopback address such as "
+				    "http://127.0.0.1:8000",
+				    url);
+	return fill(p, e) || refuse_place(why, n, "%s", "the address of the database is too long");
 }
 
 bool endpoint_parse(const char *url, struct endpoint *e, char *why, size_t n)
@@ -94,13 +94,13 @@ bool endpoint_parse(const char *url, struct endpoint *e, char *why, size_t n)
 
 	*e = (struct endpoint){ 0 };
 	if (!u)
-		return refuse(why, n, "%s", "out of memory");
+		return refuse_place(why, n, "%s", "out of memory");
 	if (strstr(url, "://") && curl_url_set(u, CURLUPART_URL, url, CURLU_NON_SUPPORT_SCHEME) == CURLUE_OK) {
 		split(u, &p);
 		ok = take_parts(&p, url, e, why, n);
 		release(&p);
 	} else {
-		refuse(why, n, "'%s' is no address such as https://host", url);
+		refuse_place(why, n, "'%s' is no address such as https://host", url);
 	}
 	curl_url_cleanup(u);
 	return ok;
@@ -177,7 +177,7 @@ bool remote_parse(const char *text, struct remote_place *p, char *why, size_t n)
 		return true;
 	if (!strncmp(text, "aws:", 4)) {
 		if (!endpoint_is_region(text + 4))
-			return refuse(
+			return refuse_place(
 				why, n,
 				"'%s' is no region: write aws:eu-west-1, or aws for the region of AWS_REGION or the profile",
 				text + 4);
@@ -185,8 +185,9 @@ bool remote_parse(const char *text, struct remote_place *p, char *why, size_t n)
 		return true;
 	}
 	if (!strstr(text, "://"))
-		return refuse(why, n,
-			      "'%s' is no backend: write aws, aws:REGION, https://HOST, or http://127.0.0.1:PORT", text);
+		return refuse_place(why, n,
+				    "'%s' is no backend: write aws, aws:REGION, https://HOST, or http://127.0.0.1:PORT",
+				    text);
 	if (!endpoint_parse(text, &e, why, n))
 		return false;
 	snprintf(p->url, sizeof(p->url), "%s", e.url);

@@ -1,16 +1,17 @@
 /* A stack of idle connections and a count of all.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "remote/pool.h"
+#include "base/cond.h"
 #include <pthread.h>
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "remote/wait.h"
 
-#define LOOK_US 200000 /* how often a thread that waits looks whether it should stop */
+#define LOOK_US 200000 /* how often a waiting thread checks whether to stop */
 
 struct pool {
 	pthread_mutex_t lock;
-	pthread_cond_t given; /* signalled when one comes back */
+	pthread_cond_t given; /* signalled when a connection is given back */
 	struct fetch_options options;
 	char *ca_bundle;
 	unsigned most, made, idle_count;
@@ -33,7 +34,7 @@ struct pool *pool_new(unsigned most, const struct fetch_options *o)
 		}
 	}
 	pthread_mutex_init(&p->lock, NULL);
-	wait_cond_init(&p->given);
+	cond_init(&p->given);
 	return p;
 }
 

@@ -1,7 +1,4 @@
-/* The connections of a client: so many at most, shared by any number of threads.
- *
- * The connection that was given back last is taken first, so that a quiet client uses few, and those stay warm.
- * Threads: any.
+/* The connections of a client: a limited number, shared by any number of threads.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef THORPE_REMOTE_POOL_H
 #define THORPE_REMOTE_POOL_H
@@ -13,12 +10,12 @@
 struct pool;
 /* `most`: 1..POOL_MOST. The texts of the options are copied; *stop must outlive the pool. NULL: memory. */
 struct pool *pool_new(unsigned most, const struct fetch_options *o);
-void pool_free(struct pool *p); /* everything has been given back. NULL is fine */
+void pool_free(struct pool *p); /* all connections must be given back. NULL is fine */
 
 /* NULL: none became free until `deadline_us` (clock_monotonic_us()), memory is out, or stop is true. */
 struct fetch *pool_take(struct pool *p, int64_t deadline_us);
 void pool_give(struct pool *p, struct fetch *f);
-/* Those in use. */
+/* The number of connections in use. */
 unsigned pool_busy(struct pool *p);
 
 #endif

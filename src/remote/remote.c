@@ -52,7 +52,7 @@ static bool find_region(struct remote *r, const struct settings *s, const char *
 	if (!region)
 		region = settings_find(s, "AWS_DEFAULT_REGION", "region");
 	if (!region && url)
-		region = "us-east-1"; /* a name to sign with */
+		region = "us-east-1"; /* any name: only for the signature */
 	if (!region)
 		region = instance_region(s->arena, s, r->options.clock);
 	if (!region) {
@@ -246,4 +246,9 @@ void remote_label(struct backend *backend, struct slice label)
 	if (n)
 		memcpy(b->label, label.p, n);
 	b->label[n] = '\0';
+}
+
+bool remote_is_amazon(const struct remote *r)
+{
+	return r->amazon;
 }

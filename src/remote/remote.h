@@ -10,21 +10,23 @@
  *
  * Invariants
  *   R1  A call ends within `total_ms`, whatever the other side does.
- *   R2  A write whose call says 200 was done once. It was done at most once, whatever the call says: what could have an effect
- *       twice is never sent twice (repeat.h).
- *   R3  A call that ends with a 4xx error of the service did nothing: a condition that failed did not fail by the
- *       doing of an earlier attempt of the same call. With `plain_writes` that holds, too, since such calls are not repeated.
- *       (A request that the network held back for longer than `attempt_ms` may still arrive after that, with any client.)
- *   R4  A call that ends with REMOTE_OUTCOME_UNKNOWN may have been done or not. The caller reads before it goes on. Single
- *       writes under a condition never end so unless `plain_writes` is set or they ask for ReturnValues.
- *   R5  REMOTE_UNAVAILABLE: after the last attempt the service was not there. Reads, and writes that were never sent. A write that
- *       may have been sent and could be repeated without harm, but not successfully, ends with REMOTE_OUTCOME_UNKNOWN.
+ *   R2  A write whose call says 200 was done once. It was done at most once, whatever the call says: what could have an
+ *       effect twice is never sent twice (repeat.h).
+ *   R3  A call that ends with a 4xx error of the service did nothing: a condition that failed did not fail by the doing
+ *       of an earlier attempt of the same call. With `plain_writes` that holds, too, since such calls are not repeated.
+ *       (A request that the network held back for longer than `attempt_ms` may still arrive after that, with any
+ *       client.)
+ *   R4  A call that ends with REMOTE_OUTCOME_UNKNOWN may have been done or not. The caller reads before it goes on.
+ *       Single writes under a condition never end so unless `plain_writes` is set or they ask for ReturnValues.
+ *   R5  REMOTE_UNAVAILABLE: after the last attempt the service was not there. Reads, and writes that were never sent. A
+ *       write that may have been sent and could be repeated without harm, but not successfully, ends with
+ *       REMOTE_OUTCOME_UNKNOWN.
  *   R6  Secrets are in no log line, no message and no metric.
  *
- * Exceptions to R2 and R3, as with every SDK: PutItem, UpdateItem, DeleteItem without a condition and BatchWriteItem, which
- * write the same thing again; CreateTable and its like, whose second sending may find what the first has made
- * ("ResourceInUseException"). UnprocessedItems and UnprocessedKeys of batches are the caller's to ask for again, and so are
- * transactions cancelled by a conflict.
+ * Exceptions to R2 and R3, as with every SDK: PutItem, UpdateItem, DeleteItem without a condition and BatchWriteItem,
+ * which write the same thing again; CreateTable and its like, whose second sending may find what the first has made
+ * ("ResourceInUseException"). UnprocessedItems and UnprocessedKeys of batches are the caller's to ask for again, and so
+ * are transactions cancelled by a conflict.
  *
  * Retries and pauses: retry.h. Credentials: credentials/keyring.h.
  * Threads: a struct remote is for any; a backend is for one at a time.
@@ -42,7 +44,7 @@
 #define REMOTE_OUTCOME_UNKNOWN "OutcomeUnknown"
 #define REMOTE_NO_CREDENTIALS  "CredentialsUnavailable"
 
-/* 0 and NULL: what is said */
+/* 0 and NULL: the defaults given here */
 struct remote_options {
 	struct remote_place place;             /* Amazon's, of the settings' region */
 	const struct settings_env *env;        /* the process's environment; must live as long as the remote */
@@ -59,27 +61,30 @@ struct remote_options {
 struct remote;
 /* Reads the settings; sends no request. NULL with a sentence in `why`. */
 struct remote *remote_open(const struct remote_options *o, char *why, size_t n);
-/* All backends have been freed. NULL is fine. */
+/* Call after all backends have been freed. NULL is fine. */
 void remote_close(struct remote *r);
 /* Calls under way end within a second, later ones at once, with REMOTE_UNAVAILABLE. Any thread. */
 void remote_stop(struct remote *r);
-/* Whether there are credentials; looks for them. False with a sentence that says what to do. For the start of a program:
- * calls look by themselves. */
+/* Whether there are credentials; looks for them. False with a sentence that says what to do. For the start of a
+ * program: calls look by themselves. */
 bool remote_has_credentials(struct remote *r, char *why, size_t n);
 
 /* NULL: memory. */
 struct backend *remote_backend_new(struct remote *r);
 void remote_backend_free(struct backend *b); /* NULL is fine */
-/* What the calls that follow are for, such as an access pattern: cut to REMOTE_LABEL - 1 bytes. Empty: nothing. */
+/* Labels the following calls, for example with an access pattern: cut to REMOTE_LABEL - 1 bytes. Empty: no label. */
 void remote_label(struct backend *b, struct slice label);
 
 const char *remote_url(const struct remote *r);
 const char *remote_region(const struct remote *r);
-/* A sentence for a person about a reply that is an error, with what to do where that is known: "there is no table X in eu-west-1
- * …". In the arena. */
+/* Whether its address is one of Amazon's own. Any thread. */
+bool remote_is_amazon(const struct remote *r);
+
+/* A sentence for a person about a reply that is an error, with what to do where that is known: "there is no table X in
+ * eu-west-1 …". In the arena. */
 struct slice remote_explain(const struct remote *r, struct arena *a, const struct backend_reply *reply);
-/* Asks whether the table is there (DescribeTable), by a backend of this module. False with such a sentence in `why`. For the start
- * of a program, so that what is wrong is said once and well. */
+/* Asks whether the table exists (DescribeTable), by a backend of this module. False with such a sentence in `why`.
+ * For the start of a program, so that the cause of a problem is reported once and clearly. */
 bool remote_has_table(struct backend *b, struct slice table, char *why, size_t n);
 
 /* ---- metrics ---- */
@@ -133,7 +138,8 @@ struct remote_reading {
 	struct remote_metrics m;
 };
 /* Prometheus, of all of them together: thorpe_backend_calls_total, _attempts_total, _retries_total, _throttles_total,
- * _failures_total, _troubles_total, _call_seconds, _operations_total, _round_trips_total, _read_units_total, _write_units_total and the like. */
+ * _failures_total, _troubles_total, _call_seconds, _operations_total, _round_trips_total, _read_units_total,
+ * _write_units_total and the like. */
 void remote_metrics_write(const struct remote_reading *list, size_t n, struct buf *out);
 
 #endif

@@ -1,4 +1,4 @@
-/* What the files of remote/ share.
+/* Shared by the files of remote/.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef THORPE_REMOTE_INTERNAL_H
 #define THORPE_REMOTE_INTERNAL_H
@@ -16,7 +16,7 @@
 #include "wire/gzip.h"
 #include "wire/sigv4.h"
 
-/* does not change after remote_open(), but for what locks itself */
+/* constant after remote_open(), except members with their own locks */
 struct remote {
 	struct remote_options options; /* complete */
 	struct endpoint database, streams;
@@ -28,7 +28,7 @@ struct remote {
 	struct retry_quota quota;
 	struct crew *crew;
 	pthread_mutex_t lent_lock;
-	struct remote_backend *spare; /* for together.c: nobody has them now */
+	struct remote_backend *spare; /* for together.c: not in use */
 	_Atomic int64_t skew_ms;      /* the service's clock minus ours */
 	atomic_bool stop;
 };

@@ -8,8 +8,8 @@
 
 enum kind { READ, WRITE, SINGLE, TOKEN, MANAGE, STREAMS };
 
-/* The rest is Describe… and List…, which only read, or is unsafe. MANAGE: doing it twice is an error that says so
- * ("ResourceInUseException"), and the caller has to expect that one anyway. */
+/* Operations not listed: Describe… and List… only read; all others are unsafe. MANAGE: the second time ends with an
+ * error ("ResourceInUseException") that the caller expects anyway. */
 static const struct row {
 	const char *name;
 	enum kind kind;
@@ -47,11 +47,6 @@ static const struct row *find_row(const char *operation)
 	while (r->name && strcmp(r->name, operation) != 0)
 		r++;
 	return r->name ? r : NULL;
-}
-
-static bool mentions(struct slice body, const char *name)
-{
-	return body.p && body.n && memmem(body.p, body.n, name, strlen(name));
 }
 
 /* ---- members at the end of a document ---- */
@@ -96,16 +91,16 @@ static struct slice new_token(struct arena *a)
 	return buf_slice(&b);
 }
 
-/* Whether the document itself has one: the words may also be part of its data. */
+/* Whether the document itself has a token: the word may also occur in its data. */
 static bool has_token(struct arena *a, struct slice body)
 {
-	return mentions(body, "ClientRequestToken") && json_get(json_parse(a, body), "ClientRequestToken");
+	return slice_contains(body, SLICE("ClientRequestToken")) && json_get(json_parse(a, body), "ClientRequestToken");
 }
 
 /* ---- single writes ---- */
 
-/* What follows from the item as it was, and is therefore something else the second time. ADD and DELETE are reserved words, so
- * they cannot be names. */
+/* Whether the expression computes from the stored item, so that the second time gives another result. ADD and DELETE
+ * are reserved words, so they cannot be names. */
 static bool computes(struct slice expression)
 {
 	for (size_t i = 0; i < expression.n; i++) {
@@ -123,13 +118,6 @@ static bool computes(struct slice expression)
 	return false;
 }
 
-static bool is_text(const struct json *obj, const char *name, const char *value)
-{
-	const struct json *j = json_get(obj, name);
-
-	return json_is(j, JSON_STRING) && slice_is(j->string, value);
-}
-
 static bool is_harmless_twice(const struct json *d)
 {
 	static const char *const conditions[] = { "ConditionExpression", "Expected", "ConditionalOperator",
@@ -139,17 +127,10 @@ static bool is_harmless_twice(const struct json *d)
 	for (size_t i = 0; conditions[i]; i++)
 		if (json_get(d, conditions[i]))
 			return false;
-	if (is_text(d, "ReturnValues", "ALL_OLD") || is_text(d, "ReturnValues", "UPDATED_OLD"))
+	if (slice_is(json_get_text(d, "ReturnValues"), "ALL_OLD") ||
+	    slice_is(json_get_text(d, "ReturnValues"), "UPDATED_OLD"))
 		return false;
 	return !json_is(update, JSON_STRING) || !computes(update->string);
-}
-
-static bool is_in(struct slice name, const char *const *list)
-{
-	for (; *list; list++)
-		if (slice_is(name, *list))
-			return true;
-	return false;
 }
 
 static const char *const of_action[] = { "TableName",
@@ -168,8 +149,8 @@ static bool fits_transaction(const struct json *d)
 	for (size_t i = 0; i < d->count; i++) {
 		struct slice name = d->members[i].name;
 
-		if (!is_in(name, of_action) && !is_in(name, of_transaction) &&
-		    !(slice_is(name, "ReturnValues") && is_text(d, "ReturnValues", "NONE")))
+		if (!slice_is_one_of(name, of_action) && !slice_is_one_of(name, of_transaction) &&
+		    !(slice_is(name, "ReturnValues") && slice_is(json_get_text(d, "ReturnValues"), "NONE")))
 			return false;
 	}
 	return true;
@@ -178,7 +159,7 @@ static bool fits_transaction(const struct json *d)
 static void put_members(struct buf *b, const struct json *d, const char *const *names)
 {
 	for (size_t i = 0; i < d->count; i++)
-		if (is_in(d->members[i].name, names)) {
+		if (slice_is_one_of(d->members[i].name, names)) {
 			json_name_string(b, d->members[i].name);
 			json_write(b, &d->members[i].value);
 		}
@@ -205,8 +186,8 @@ static void plan_single(struct arena *a, const struct row *row, bool sure, struc
 {
 	const struct json *d;
 
-	if (strcmp(row->name, "UpdateItem") != 0 && !mentions(p->body, "Condition") && !mentions(p->body, "Expected") &&
-	    !mentions(p->body, "_OLD")) {
+	if (strcmp(row->name, "UpdateItem") != 0 && !slice_contains(p->body, SLICE("Condition")) &&
+	    !slice_contains(p->body, SLICE("Expected")) && !slice_contains(p->body, SLICE("_OLD"))) {
 		p->how = REPEAT_FREELY;
 		return;
 	}
@@ -243,7 +224,7 @@ void repeat_plan(struct arena *a, const char *operation, struct slice body, bool
 		if (!has_token(a, body))
 			p->body = with_member(a, p->body, "ClientRequestToken", new_token(a));
 	}
-	if (meter && (p->reads || p->writes) && !mentions(body, "ReturnConsumedCapacity"))
+	if (meter && (p->reads || p->writes) && !slice_contains(body, SLICE("ReturnConsumedCapacity")))
 		p->body = with_member(a, p->body, "ReturnConsumedCapacity", SLICE("TOTAL"));
 }
 

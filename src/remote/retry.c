@@ -3,19 +3,6 @@
 #include "remote/retry.h"
 #include <openssl/rand.h>
 
-static bool is_one_of(struct slice s, const char *const *list)
-{
-	for (; *list; list++)
-		if (slice_is(s, *list))
-			return true;
-	return false;
-}
-
-static bool has(struct slice s, const char *part)
-{
-	return s.p && s.n && memmem(s.p, s.n, part, strlen(part));
-}
-
 static struct slice code_of(const struct json *reason)
 {
 	const struct json *code = json_get(reason, "Code");
@@ -23,7 +10,7 @@ static struct slice code_of(const struct json *reason)
 	return json_is(code, JSON_STRING) ? code->string : SLICE("None");
 }
 
-/* Throttled, and nothing else was wrong. */
+/* Whether throttling is the only reason. */
 static bool is_only_throttled(const struct json *reasons)
 {
 	static const char *const throttling[] = { "ThrottlingError", "ProvisionedThroughputExceeded", NULL };
@@ -32,7 +19,7 @@ static bool is_only_throttled(const struct json *reasons)
 	for (size_t i = 0; json_is(reasons, JSON_ARRAY) && i < reasons->count; i++) {
 		struct slice code = code_of(&reasons->items[i]);
 
-		if (is_one_of(code, throttling))
+		if (slice_is_one_of(code, throttling))
 			any = true;
 		else if (!slice_is(code, "None"))
 			return false;
@@ -60,17 +47,17 @@ enum retry_kind retry_kind_of(int status, struct slice error, struct slice messa
 	static const char *const expired[] = { "ExpiredTokenException", "ExpiredToken", "UnrecognizedClientException",
 					       "InvalidClientTokenId", NULL };
 
-	if (is_one_of(error, throttled))
+	if (slice_is_one_of(error, throttled))
 		return RETRY_THROTTLED;
 	if (slice_is(error, "TransactionCanceledException"))
 		return is_only_throttled(json_get(body, "CancellationReasons")) ? RETRY_THROTTLED : RETRY_NOT;
-	if (is_one_of(error, skewed) ||
-	    (slice_is(error, "InvalidSignatureException") &&
-	     (has(message, "Signature expired") || has(message, "Signature not yet current"))))
+	if (slice_is_one_of(error, skewed) || (slice_is(error, "InvalidSignatureException") &&
+					       (slice_contains(message, SLICE("Signature expired")) ||
+						slice_contains(message, SLICE("Signature not yet current")))))
 		return RETRY_SKEWED;
-	if (is_one_of(error, expired))
+	if (slice_is_one_of(error, expired))
 		return RETRY_EXPIRED;
-	if (status == 500 || status == 502 || status == 503 || status == 504 || is_one_of(error, transient))
+	if (status == 500 || status == 502 || status == 503 || status == 504 || slice_is_one_of(error, transient))
 		return RETRY_TRANSIENT;
 	return status == 429 ? RETRY_THROTTLED : RETRY_NOT;
 }

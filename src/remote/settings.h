@@ -1,12 +1,13 @@
-/* What the environment and the files of AWS's tools say: ~/.aws/config and ~/.aws/credentials.
+/* Settings from the environment and the files of AWS's tools: ~/.aws/config and ~/.aws/credentials.
  *
- * The files are read as botocore reads them: `[profile NAME]`, `[default]`, `[sso-session NAME]` and `[services NAME]` in the config
- * file, `[NAME]` in the credentials file, which wins where both have a key. Lines that are indented below a key
- * without a value belong to it (`endpoint_url` below `dynamodb =` is "dynamodb.endpoint_url"). Names of keys are in lower case.
- * Files that are not there are empty; AWS_CONFIG_FILE, AWS_SHARED_CREDENTIALS_FILE and AWS_PROFILE are respected.
+ * The files are read as botocore reads them: `[profile NAME]`, `[default]`, `[sso-session NAME]` and `[services
+ * NAME]` in the config file, `[NAME]` in the credentials file, which wins where both have a key. Lines that are
+ * indented below a key without a value belong to it (`endpoint_url` below `dynamodb =` is "dynamodb.endpoint_url").
+ * Names of keys are in lower case. Missing files count as empty; AWS_CONFIG_FILE, AWS_SHARED_CREDENTIALS_FILE and
+ * AWS_PROFILE are respected.
  *
- * Lifetime: everything is in the arena given to settings_load(), and does not change. An empty variable or value counts as
- * none.
+ * Lifetime: everything is in the arena given to settings_load(), and does not change. An empty variable or value
+ * counts as none.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef THORPE_REMOTE_SETTINGS_H
 #define THORPE_REMOTE_SETTINGS_H
@@ -46,8 +47,8 @@ const char *settings_get(const struct settings *s, const char *profile, const ch
 const char *settings_get_of(const struct settings *s, const char *kind, const char *name, const char *key);
 /* The variable, or else the key of the profile. */
 const char *settings_find(const struct settings *s, const char *variable, const char *key);
-/* The address that is configured for a service ("DYNAMODB", "dynamodb"): AWS_ENDPOINT_URL_…, AWS_ENDPOINT_URL, the profile's
- * services, the profile's endpoint_url. NULL: none, or they are to be ignored. */
+/* The address that is configured for a service ("DYNAMODB", "dynamodb"): AWS_ENDPOINT_URL_…, AWS_ENDPOINT_URL, the
+ * profile's services, the profile's endpoint_url. NULL: none, or they are to be ignored. */
 const char *settings_endpoint(const struct settings *s, const char *variable_part, const char *service);
 /* The path with "~/" resolved. */
 const char *settings_path(const struct settings *s, const char *path);

@@ -16,7 +16,7 @@ struct sign_ask {
 	const char *id, *secret;
 	const char *token;         /* NULL: none; else it is signed with the rest */
 	bool gzip;                 /* Accept-Encoding */
-	struct sigv4_cache *cache; /* forgotten by the caller when the secret is another */
+	struct sigv4_cache *cache; /* the caller clears it when the secret changes */
 };
 /* "Name: value", NULL at the end, for fetch.h; in the arena. Memory that runs out leaves by arena.h A1. */
 const char *const *sign_headers(struct arena *a, const struct sign_ask *s);

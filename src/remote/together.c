@@ -99,7 +99,7 @@ static void run_some(struct remote_backend *b, struct arena *a, const struct req
 		arena_out_of_memory(a);
 }
 
-/* What is in the replies lives as long as `a`, in the arenas of the errands. */
+/* The replies' contents live as long as `a`, in arenas of the errands. */
 void remote_execute_all(struct backend *b, struct arena *a, const struct request *q, struct reply *replies, size_t n)
 {
 	for (size_t i = 0; i < n; i += TOGETHER_MOST)

@@ -1,20 +1,10 @@
-/* Waiting.
+/* Waiting until a moment, or until a stop.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "remote/wait.h"
 #include <time.h>
 #include "base/clock.h"
 
 #define SLICE_MS 100 /* how often `stop` is looked at */
-
-void wait_cond_init(pthread_cond_t *c)
-{
-	pthread_condattr_t attr;
-
-	pthread_condattr_init(&attr);
-	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-	pthread_cond_init(c, &attr);
-	pthread_condattr_destroy(&attr);
-}
 
 void wait_cond_until(pthread_cond_t *c, pthread_mutex_t *m, int64_t until_us)
 {

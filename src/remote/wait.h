@@ -8,8 +8,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* A condition for wait_cond_until(). */
-void wait_cond_init(pthread_cond_t *c);
 /* Until it is signalled or the moment has come; may return early. */
 void wait_cond_until(pthread_cond_t *c, pthread_mutex_t *m, int64_t until_us);
 /* False: *stop became true; NULL: it never does. */

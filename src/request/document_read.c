@@ -23,13 +23,6 @@ static bool read_item(struct arena *a, const struct json *j, struct value *item)
 	return !j || item_from_json(a, j, item, &e);
 }
 
-static struct slice text_in(const struct json *obj, const char *name)
-{
-	const struct json *j = json_get(obj, name);
-
-	return json_is(j, JSON_STRING) ? j->string : SLICE("");
-}
-
 static double units_in(const struct json *capacity)
 {
 	const struct json *units = json_get(capacity, "CapacityUnits");
@@ -249,10 +242,10 @@ static bool read_record(struct arena *a, const struct json *in, struct reply_rec
 	const struct json *d = json_get(in, "dynamodb");
 
 	*out = (struct reply_record){
-		.sequence = text_in(d, "SequenceNumber"),
-		.event = event_of(text_in(in, "eventName")),
-		.by_ttl = slice_is(text_in(json_get(in, "userIdentity"), "PrincipalId"), "dynamodb.amazonaws.com") ||
-			  slice_is(text_in(in, "eventName"), LOCAL_EXPIRED),
+		.sequence = json_get_text(d, "SequenceNumber"),
+		.event = event_of(json_get_text(in, "eventName")),
+		.by_ttl = slice_is(json_get_text(json_get(in, "userIdentity"), "PrincipalId"), "dynamodb.amazonaws.com") ||
+			  slice_is(json_get_text(in, "eventName"), LOCAL_EXPIRED),
 		.created_ms = time_of(json_get(d, "ApproximateCreationDateTime")),
 	};
 	return out->sequence.n && read_item(a, json_get(d, "Keys"), &out->keys) &&
@@ -266,7 +259,7 @@ static bool read_records(struct arena *a, const struct json *body, struct reply 
 
 	if (!json_is(records, JSON_ARRAY))
 		return false;
-	out->iterator = text_in(body, "NextShardIterator");
+	out->iterator = json_get_text(body, "NextShardIterator");
 	out->records = arena_array(a, struct reply_record, records->count);
 	for (out->count = 0; out->count < records->count; out->count++)
 		if (!read_record(a, &records->items[out->count], &out->records[out->count]))
@@ -301,7 +294,8 @@ static bool read_reasons(struct arena *a, const struct request_write *w, const s
 	for (size_t i = 0; i < w->count; i++) {
 		const struct json *one = &list->items[i];
 
-		if (!read_reason(a, one, reason_of(text_in(one, "Code")), text_in(one, "Message"), &out->reasons[i]))
+		if (!read_reason(a, one, reason_of(json_get_text(one, "Code")), json_get_text(one, "Message"),
+				 &out->reasons[i]))
 			return false;
 	}
 	return true;

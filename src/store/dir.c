@@ -10,7 +10,7 @@
 #include "base/alloc.h"
 #include "store/internal.h"
 
-static bool fail(struct reason *r, const char *what, const char *path)
+static bool fail_dir(struct reason *r, const char *what, const char *path)
 {
 	int code = errno;
 
@@ -27,8 +27,8 @@ static bool sync_dir(const char *path, struct reason *r)
 
 	if (fd < 0)
 		/* A parent that we may enter but not read cannot be synced; that is no error. */
-		return errno == EACCES ? true : fail(r, "cannot open", path);
-	ok = fsync(fd) == 0 || errno == EINVAL || fail(r, "cannot sync", path);
+		return errno == EACCES ? true : fail_dir(r, "cannot open", path);
+	ok = fsync(fd) == 0 || errno == EINVAL || fail_dir(r, "cannot sync", path);
 	close(fd);
 	return ok;
 }
@@ -62,7 +62,7 @@ static bool make_dir(char *path, bool is_last, struct reason *r)
 		/* Another process may have made it meanwhile. */
 		if (!is_dir(path)) {
 			errno = code == EEXIST ? ENOTDIR : code;
-			return fail(r, "cannot make the directory", path);
+			return fail_dir(r, "cannot make the directory", path);
 		}
 	}
 	if (!slash || slash == path)
@@ -81,7 +81,7 @@ bool store_make_dir(const char *dir, struct reason *r)
 	path = mem_strndup(dir, strlen(dir));
 	if (!path) {
 		errno = ENOMEM;
-		return fail(r, "cannot make the directory", dir);
+		return fail_dir(r, "cannot make the directory", dir);
 	}
 	ok = make_dir(path, true, r);
 	mem_free(path);

@@ -129,16 +129,6 @@ void hot_let_go(const struct hot_run *r)
 		mem_free(k);
 }
 
-static struct slice copy_to(char **at, struct slice s)
-{
-	char *p = *at;
-
-	if (s.n)
-		memcpy(p, s.p, s.n);
-	*at += s.n;
-	return slice_make(p, s.n);
-}
-
 static size_t size_of(const struct hot_walk *w, const struct hot_entry *entries, size_t n)
 {
 	size_t bytes = sizeof(struct kept) + n * sizeof(*entries) + w->from.n + w->to.n;
@@ -148,7 +138,8 @@ static size_t size_of(const struct hot_walk *w, const struct hot_entry *entries,
 	return bytes;
 }
 
-static struct kept *make(const struct hot_walk *w, const struct hot_entry *entries, size_t n, bool whole, size_t bytes)
+static struct kept *make_kept(const struct hot_walk *w, const struct hot_entry *entries, size_t n, bool whole,
+			      size_t bytes)
 {
 	struct kept *k = mem_alloc(bytes);
 	struct hot_entry *own;
@@ -160,10 +151,10 @@ static struct kept *make(const struct hot_walk *w, const struct hot_entry *entri
 	at = (char *)(own + n);
 	*k = (struct kept){ .run = { own, n, whole }, .walk = *w, .bytes = bytes };
 	atomic_init(&k->holders, 1);
-	k->walk.from = copy_to(&at, w->from);
-	k->walk.to = copy_to(&at, w->to);
+	k->walk.from = slice_pack(&at, w->from);
+	k->walk.to = slice_pack(&at, w->to);
 	for (size_t i = 0; i < n; i++)
-		own[i] = (struct hot_entry){ copy_to(&at, entries[i].key), copy_to(&at, entries[i].value) };
+		own[i] = (struct hot_entry){ slice_pack(&at, entries[i].key), slice_pack(&at, entries[i].value) };
 	return k;
 }
 
@@ -202,7 +193,7 @@ static void take_from_list(struct part *p, struct kept *k)
 		p->oldest = k->newer;
 }
 
-static void drop(struct part *p, struct kept *k)
+static void drop_kept(struct part *p, struct kept *k)
 {
 	struct kept **at = bucket_of(p, k->walk.name);
 
@@ -214,7 +205,7 @@ static void drop(struct part *p, struct kept *k)
 	hot_let_go(&k->run);
 }
 
-static struct kept *find(struct part *p, const struct hot_walk *w)
+static struct kept *find_kept(struct part *p, const struct hot_walk *w)
 {
 	struct kept *k = *bucket_of(p, w->name);
 
@@ -252,10 +243,10 @@ const struct hot_run *hot_find(struct hot *h, struct hot_walk *w, size_t most)
 	w->name = name_of(w);
 	p = part_of(h, w->name);
 	pthread_mutex_lock(&p->lock);
-	k = find(p, w);
+	k = find_kept(p, w);
 	w->wanted = (k || asked_again(p, w->name)) && quiet;
 	if (k && k->walk.stamp != w->stamp) {
-		drop(p, k);
+		drop_kept(p, k);
 		k = NULL;
 	}
 	if (k && !k->run.whole && k->run.count < most)
@@ -277,23 +268,23 @@ void hot_keep(struct hot *h, const struct hot_walk *w, const struct hot_entry *e
 	size_t bytes = size_of(w, entries, n);
 	struct kept *k, *before;
 
-	/* A walk that read part of a write sees that the write has begun (H1). And a single range must not take half of a
-	 * part. */
+	/* A walk that read part of a write sees that the write has begun (H1). And a single range must not take half of
+	 * a part. */
 	if (!w->wanted || !is_current(h, w) || bytes > h->part_bytes / 2)
 		return;
-	k = make(w, entries, n, whole, bytes);
+	k = make_kept(w, entries, n, whole, bytes);
 	if (!k)
 		return;
 	pthread_mutex_lock(&p->lock);
-	before = find(p, w);
+	before = find_kept(p, w);
 	if (before)
-		drop(p, before);
+		drop_kept(p, before);
 	k->chain = *bucket_of(p, w->name);
 	*bucket_of(p, w->name) = k;
 	put_newest(p, k);
 	p->bytes += k->bytes;
 	while (p->bytes > h->part_bytes)
-		drop(p, p->oldest);
+		drop_kept(p, p->oldest);
 	pthread_mutex_unlock(&p->lock);
 }
 
@@ -317,7 +308,7 @@ void hot_free(struct hot *h)
 		return;
 	for (size_t i = 0; i < PARTS; i++) {
 		while (h->parts[i].oldest)
-			drop(&h->parts[i], h->parts[i].oldest);
+			drop_kept(&h->parts[i], h->parts[i].oldest);
 		pthread_mutex_destroy(&h->parts[i].lock);
 	}
 	mem_free(h);

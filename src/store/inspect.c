@@ -158,7 +158,7 @@ static void glance_close(struct glance *g)
 }
 
 /* Up to `room` bytes; *n: the value's size, 0 if the key does not exist. */
-static bool get(struct glance *g, struct slice key, char *to, size_t room, size_t *n, struct reason *r)
+static bool get_meta(struct glance *g, struct slice key, char *to, size_t room, size_t *n, struct reason *r)
 {
 	char *err = NULL;
 	rocksdb_pinnableslice_t *pin =
@@ -181,17 +181,17 @@ static bool read_values(struct glance *g, struct store_meta *m, struct reason *r
 	char value[JOURNAL_IDENTITY];
 	size_t n;
 
-	if (!get(g, STORE_FORMAT_KEY, value, sizeof(value), &n, r))
+	if (!get_meta(g, STORE_FORMAT_KEY, value, sizeof(value), &n, r))
 		return false;
 	m->has_format = n == sizeof(m->format);
 	if (m->has_format)
 		m->format = read_be32(value);
-	if (!get(g, STORE_IDENTITY_KEY, value, sizeof(value), &n, r))
+	if (!get_meta(g, STORE_IDENTITY_KEY, value, sizeof(value), &n, r))
 		return false;
 	m->has_identity = n == sizeof(m->identity);
 	if (m->has_identity)
 		memcpy(m->identity, value, sizeof(m->identity));
-	if (!get(g, STORE_JOURNAL_KEY, value, sizeof(value), &n, r))
+	if (!get_meta(g, STORE_JOURNAL_KEY, value, sizeof(value), &n, r))
 		return false;
 	return !n || store_journal_parse(slice_make(value, n), &m->journal) ||
 	       reason_set(r, "Corruption: the rest of its journal cannot be determined");

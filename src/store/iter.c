@@ -94,7 +94,7 @@ static struct store_iter *iter_new(const struct store_at *at, const struct store
 	return it;
 }
 
-static void begin(struct store_iter *it)
+static void begin_iterator(struct store_iter *it)
 {
 	store_count_nothing();
 	it->options = options_of(it);
@@ -120,7 +120,7 @@ struct store_iter *store_iter(const struct store_at *at, const struct store_walk
 	struct store_iter *it = iter_new(at, w, a);
 
 	if (!it->done && !take_hot(it))
-		begin(it);
+		begin_iterator(it);
 	return it;
 }
 

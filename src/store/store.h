@@ -154,8 +154,6 @@ bool store_write(struct store *s, struct store_batch *b, bool sync, struct arena
 /* Syncs unsynced writes to disk. */
 bool store_sync(struct store *s, struct arena *a, struct error *e) MUST_CHECK;
 
-/* A consistent copy of the whole database in a new directory (hard links where possible). Writers wait meanwhile. */
-bool store_checkpoint(struct store *s, const char *dir, struct arena *a, struct error *e) MUST_CHECK;
 /* Frees the room of what store_batch_delete_range() deleted in [from, to), which must never be written to again.
  * Without it the room is freed when RocksDB next rewrites those files, which can take weeks. Files that hold
  * nothing else are dropped at once, which works on a full disk; the others are rewritten. Does nothing if there is

@@ -213,7 +213,7 @@ static void guard_compactions(struct store *s, struct watch *w)
 	}
 }
 
-static void look(struct store *s)
+static void look_once(struct store *s)
 {
 	struct watch *w = s->watch;
 
@@ -296,7 +296,7 @@ static void *watch_main(void *arg)
 	struct store *s = arg;
 
 	do
-		look(s);
+		look_once(s);
 	while (wait_for_look(s));
 	return NULL;
 }
@@ -320,8 +320,9 @@ bool watch_start(struct store *s)
 {
 	for (int f = 0; f < STORE_FAMILIES; f++)
 		s->watch->is_off[f] = s->is_swollen && store_is_large((enum store_family)f); /* as at opening */
-	/* Detects a full disk before the first request, and restores the room for opening before another program takes it.
-	 * */
+	/* Detects a full disk before the first request, and restores the room for opening before another program takes
+	 * it.
+	 *  */
 	look_at_room(s);
 	ballast_grow(s);
 	s->watch->has_thread = pthread_create(&s->watch->thread, NULL, watch_main, s) == 0;

@@ -6,6 +6,14 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "table/bounds.h"
 
+const struct key_term *page_term(const struct page_request *r, struct slice name)
+{
+	for (size_t i = 0; i < r->term_count; i++)
+		if (slice_equal(r->terms[i].name, name))
+			return &r->terms[i];
+	return NULL;
+}
+
 #include <assert.h>
 #include "table/layout.h"
 #include "value/key.h"
@@ -13,14 +21,6 @@
 static const struct key_schema *schema_of(const struct page_request *r)
 {
 	return r->index ? &r->index->key : &r->table->key;
-}
-
-static const struct key_term *find_term(const struct page_request *r, struct slice name)
-{
-	for (size_t i = 0; i < r->term_count; i++)
-		if (slice_equal(r->terms[i].name, name))
-			return &r->terms[i];
-	return NULL;
 }
 
 static struct slice concat(struct arena *a, struct slice x, struct slice y)
@@ -102,7 +102,7 @@ static struct slice partition_of_query(const struct page_request *r, struct aren
 	struct buf b;
 
 	for (int i = 0; i < k->hash_count; i++) {
-		const struct key_term *t = find_term(r, k->hash[i].name);
+		const struct key_term *t = page_term(r, k->hash[i].name);
 
 		assert(t && t->op == KEY_EQ); /* the caller has checked it */
 		hash[i] = value_bytes(t->value);
@@ -120,8 +120,8 @@ static struct key_range range_of_query(const struct page_request *r, struct aren
 	struct slice base = partition_of_query(r, a);
 
 	for (int i = 0; i < k->range_count; i++) {
-		const struct key_term *t = find_term(r, k->range[i].name);
-		bool is_last = i + 1 == k->range_count || !find_term(r, k->range[i + 1].name);
+		const struct key_term *t = page_term(r, k->range[i].name);
+		bool is_last = i + 1 == k->range_count || !page_term(r, k->range[i + 1].name);
 
 		if (!t)
 			break;
@@ -226,7 +226,7 @@ static bool start_fits(const struct page_request *r, const struct key_attr *attr
 
 	*given = 0;
 	for (int i = 0; i < n; i++) {
-		const struct key_term *t = find_term(r, attrs[i].name);
+		const struct key_term *t = page_term(r, attrs[i].name);
 
 		if (!t)
 			continue;
@@ -263,9 +263,4 @@ bool page_start_in_segment(const struct page_request *r, struct arena *a)
 bool page_start_in_bounds(const struct page_request *r, struct arena *a)
 {
 	return page_start_check(r) == PAGE_START_FITS && page_start_in_segment(r, a);
-}
-
-uint32_t scan_segment_of(struct slice pk, uint32_t total_segments)
-{
-	return total_segments ? bounds_segment_of_hash(key_hash(pk), total_segments) : 0;
 }

@@ -173,16 +173,9 @@ static bool get_bool(const struct json *j, const char *name)
 	return json_is(v, JSON_BOOL) && v->boolean;
 }
 
-static struct slice get_string(const struct json *j, const char *name)
-{
-	const struct json *v = json_get(j, name);
-
-	return json_is(v, JSON_STRING) ? v->string : SLICE("");
-}
-
 static uint64_t get_sequence(const struct json *j, const char *name, struct arena *a)
 {
-	return strtoull(arena_cstr(a, get_string(j, name)), NULL, 10);
+	return strtoull(arena_cstr(a, json_get_text(j, name)), NULL, 10);
 }
 
 /* The elements of an array; *n is 0 if it is absent. */
@@ -196,7 +189,7 @@ static const struct json *get_array(const struct json *j, const char *name, size
 
 static struct key_attr get_attr(const struct json *j)
 {
-	return (struct key_attr){ get_string(j, "name"), value_type_parse(get_string(j, "type")) };
+	return (struct key_attr){ json_get_text(j, "name"), value_type_parse(json_get_text(j, "type")) };
 }
 
 static uint8_t get_key_part(const struct json *key, const char *name, struct key_attr *out, size_t most)
@@ -237,7 +230,7 @@ static struct index get_index(const struct json *j, struct arena *a)
 	struct slice *names = arena_array(a, struct slice, n);
 	struct index x = {
 		.id = (uint32_t)get_int(j, "id", 0),
-		.name = get_string(j, "name"),
+		.name = json_get_text(j, "name"),
 		.global = get_bool(j, "global"),
 		.projection = (enum projection_kind)get_int(j, "projection", 0),
 		.include = names,
@@ -277,8 +270,8 @@ static struct stream get_stream(const struct json *j, struct arena *a)
 
 	return (struct stream){
 		.id = (uint32_t)get_int(j, "id", 0),
-		.label = get_string(j, "label"),
-		.view = stream_view_parse(get_string(j, "view")),
+		.label = json_get_text(j, "label"),
+		.view = stream_view_parse(json_get_text(j, "view")),
 		.shards = (uint32_t)get_int(j, "shards", 1),
 		.created_ms = get_int(j, "created", 0),
 		.closed_ms = get_int(j, "closed", 0),
@@ -336,7 +329,7 @@ static void get_lists(const struct json *j, struct arena *a, struct table *t)
 	items = get_array(j, "tags", &n);
 	tags = arena_array(a, struct tag, n);
 	for (i = 0; i < n; i++)
-		tags[i] = (struct tag){ get_string(&items[i], "key"), get_string(&items[i], "value") };
+		tags[i] = (struct tag){ json_get_text(&items[i], "key"), json_get_text(&items[i], "value") };
 	t->tags = tags;
 	t->tag_count = n;
 }
@@ -349,8 +342,8 @@ bool table_from_text(struct slice text, struct arena *a, struct table *t)
 		return false;
 	*t = (struct table){
 		.id = (uint32_t)get_int(j, "id", 0),
-		.name = get_string(j, "name"),
-		.uuid = get_string(j, "uuid"),
+		.name = json_get_text(j, "name"),
+		.uuid = json_get_text(j, "uuid"),
 		.created_ms = get_int(j, "created", 0),
 		.status = (enum resource_status)get_int(j, "status", STATUS_ACTIVE),
 		.on_demand = get_bool(j, "onDemand"),
@@ -359,12 +352,12 @@ bool table_from_text(struct slice text, struct arena *a, struct table *t)
 		.max_read_units = get_int(j, "maxRead", -1),
 		.max_write_units = get_int(j, "maxWrite", -1),
 		.ttl = get_bool(j, "ttl") ? TTL_ENABLED : TTL_DISABLED,
-		.ttl_attribute = get_string(j, "ttlAttribute"),
+		.ttl_attribute = json_get_text(j, "ttlAttribute"),
 		.ttl_backfilling = get_bool(j, "ttlBackfilling"),
 		.deletion_protection = get_bool(j, "deletionProtection"),
-		.table_class = get_string(j, "tableClass"),
+		.table_class = json_get_text(j, "tableClass"),
 		.sse = get_bool(j, "sse"),
-		.sse_key = get_string(j, "sseKey"),
+		.sse_key = json_get_text(j, "sseKey"),
 	};
 	get_key(j, &t->key);
 	get_indexes(j, a, t);

@@ -388,19 +388,6 @@ struct slice layout_collection_from(struct arena *a, uint32_t table)
 	return stats_key(a, 'C', table);
 }
 
-bool layout_read_collection_key(struct slice key, uint32_t *table, struct slice *pk)
-{
-	struct item_key k;
-
-	if (key.n < 1 + ID_SIZE || key.p[0] != 'C')
-		return false;
-	*table = read_be32(key.p + 1);
-	if (!read_locator(bytes(key) + 1 + ID_SIZE, end_of(key), &k) || k.sk.n)
-		return false;
-	*pk = k.pk;
-	return true;
-}
-
 struct slice layout_u64_record(struct arena *a, uint64_t v)
 {
 	struct buf b;

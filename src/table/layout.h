@@ -113,8 +113,6 @@ bool layout_read_stats_record(struct slice record, int64_t *items, int64_t *byte
 struct slice layout_collection_key(struct arena *a, uint32_t table, struct slice pk);
 /* The prefix of all collections of a table. */
 struct slice layout_collection_from(struct arena *a, uint32_t table);
-/* pk points into `key`. */
-bool layout_read_collection_key(struct slice key, uint32_t *table, struct slice *pk) MUST_CHECK;
 struct slice layout_u64_record(struct arena *a, uint64_t v);
 bool layout_read_u64_record(struct slice record, uint64_t *v) MUST_CHECK;
 

@@ -57,6 +57,9 @@ struct page {
  * Errors: INTERNAL (disk). */
 bool db_page(struct db *db, const struct page_request *r, struct arena *a, struct page *out, struct error *e) MUST_CHECK;
 
+/* The term on this attribute; NULL: none. */
+const struct key_term *page_term(const struct page_request *r, struct slice name);
+
 /* How ExclusiveStartKey relates to the key condition; DynamoDB has a text for each:
  *   OUTSIDE          "The provided starting key is outside query boundaries based on provided
  *                    conditions": another partition, no term on a range attribute
@@ -75,7 +78,5 @@ enum page_start page_start_check(const struct page_request *r);
 bool page_start_in_segment(const struct page_request *r, struct arena *a);
 /* Whether it fits the query's terms, or the scan's segment. */
 bool page_start_in_bounds(const struct page_request *r, struct arena *a);
-/* The scan segment an item with this partition key falls into. */
-uint32_t scan_segment_of(struct slice pk, uint32_t total_segments);
 
 #endif

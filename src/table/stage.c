@@ -55,7 +55,7 @@ bool stage_get_item(struct stage *s, uint32_t table, struct item_key k, struct v
 }
 
 /* ---- writing ---- */
-static struct staged *add(struct stage *s, enum staged_kind kind, enum store_family f, struct slice key)
+static struct staged *add_staged(struct stage *s, enum staged_kind kind, enum store_family f, struct slice key)
 {
 	struct staged *w = arena_new(s->arena, struct staged);
 
@@ -70,7 +70,7 @@ static struct staged *add(struct stage *s, enum staged_kind kind, enum store_fam
 
 void stage_put(struct stage *s, enum store_family f, struct slice key, struct slice value)
 {
-	struct staged *w = add(s, STAGED_PUT, f, key);
+	struct staged *w = add_staged(s, STAGED_PUT, f, key);
 
 	w->value = value;
 	s->bytes += value.n;
@@ -79,14 +79,14 @@ void stage_put(struct stage *s, enum store_family f, struct slice key, struct sl
 
 void stage_delete(struct stage *s, enum store_family f, struct slice key)
 {
-	struct staged *w = add(s, STAGED_DELETE, f, key);
+	struct staged *w = add_staged(s, STAGED_DELETE, f, key);
 
 	map_set(&s->names, w->name, w);
 }
 
 void stage_delete_range(struct stage *s, enum store_family f, struct slice from, struct slice to)
 {
-	add(s, STAGED_RANGE, f, from)->value = to;
+	add_staged(s, STAGED_RANGE, f, from)->value = to;
 }
 
 void stage_delete_prefix(struct stage *s, enum store_family f, struct slice prefix)

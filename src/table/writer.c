@@ -145,7 +145,8 @@ static bool run_transaction(struct stage *s, struct write_request *r)
 	for (i = 0; i < r->action_count; i++) {
 		struct write_action *a = &r->actions[i];
 
-		/* The api has checked the request's size; this counts the existing items. It also bounds how long others wait. */
+		/* The api has checked the request's size; this counts the existing items. It also bounds how long
+		 * others wait. */
 		if (s->item_bytes > TRANSACTION_BYTES_MAX)
 			return error_set(&r->error, s->arena, ERR_VALIDATION,
 					 "Transaction payload size cannot exceed 4MB. Payload Size: %zu", s->item_bytes);
@@ -176,7 +177,7 @@ static bool run_each(struct stage *s, struct write_request *r)
 	return true;
 }
 
-static bool run(struct stage *s, struct write_request *r)
+static bool run_request(struct stage *s, struct write_request *r)
 {
 	switch (r->mode) {
 	case REQUEST_EACH: return run_each(s, r);
@@ -191,7 +192,7 @@ static void run_guarded(struct batch *b, struct stage *s, struct write_request *
 {
 	ARENA_TRY(r->arena, {
 		b->arena.oom = r->arena->oom;
-		if (!run(s, r))
+		if (!run_request(s, r))
 			;
 		else if (b->only_frees && !stage_frees(s))
 			r->error = disk_is_full;

@@ -247,25 +247,3 @@ struct value value_map_with(struct arena *a, struct value map, struct slice name
 		put_value(layout_put_bytes(gap, name), v);
 	return out;
 }
-
-struct value value_list_with(struct arena *a, struct value list, size_t index, struct value v)
-{
-	struct value_iter it = value_iter(list);
-	struct cut cut = { it.next, NULL };
-	size_t count = value_count(list);
-	bool there = index < count;
-	struct value out;
-	uint8_t *gap;
-
-	if (!there)
-		index = count;
-	while (index-- && value_next(&it))
-		cut.from = it.next;
-	if (there)
-		value_next(&it);
-	cut.to = it.next;
-	out = splice(a, list, cut, v.n, count - there + value_present(v), &gap);
-	if (value_present(v))
-		put_value(gap, v);
-	return out;
-}

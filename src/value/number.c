@@ -269,14 +269,6 @@ static size_t size_of_digits(int digits, int top, bool negative)
 	return 1 + (size_t)(digits + alone + 1) / 2 + negative;
 }
 
-size_t number_size(const struct number *n)
-{
-	struct decimal d;
-
-	decimal_from_number(n, &d);
-	return d.n ? size_of_digits(d.n, d.top, d.negative) : 1;
-}
-
 size_t number_size_encoded(const uint8_t *p, size_t n)
 {
 	bool negative = p[0] == NEGATIVE;

@@ -57,14 +57,13 @@ bool number_to_i64(const struct number *n, int64_t *out);
 size_t number_encode(const struct number *n, uint8_t out[NUMBER_ENCODED_MAX]);
 /* `p` must come from number_encode(). */
 struct number number_decode(const uint8_t *p, size_t n);
-/* The bytes DynamoDB counts for it: one, plus one for each pair of digits, paired from the decimal point outwards,
- * plus one if negative; zero counts 1. */
-size_t number_size(const struct number *n);
 
 /* The same without a struct number in between; used to read and write items. */
 bool number_encode_text(struct slice text, uint8_t out[NUMBER_ENCODED_MAX], size_t *n, struct arena *a,
 			struct error *e) MUST_CHECK;
 size_t number_format_encoded(const uint8_t *p, size_t n, char out[NUMBER_TEXT_MAX]);
+/* The bytes DynamoDB counts for it: one, plus one for each pair of digits, paired from the decimal point outwards,
+ * plus one if negative; zero counts 1. */
 size_t number_size_encoded(const uint8_t *p, size_t n);
 /* Whether untrusted bytes are a valid encoding, as number_encode() writes it. */
 bool number_is_valid(const uint8_t *p, size_t n);

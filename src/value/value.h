@@ -103,6 +103,28 @@ struct item_sizes {
 };
 struct item_sizes item_sizes(struct value item, struct slice apart);
 
+/* begins_with() and contains(); false for types that have neither, and for absent values. */
+static inline bool value_begins(struct value x, struct value prefix)
+{
+	enum value_type t = value_type(x);
+
+	return t == value_type(prefix) && (t == VALUE_S || t == VALUE_B) &&
+	       slice_starts(value_bytes(x), value_bytes(prefix));
+}
+bool value_contains(struct value in, struct value what);
+/* size() of a string: DynamoDB counts UTF-16 units. */
+size_t value_string_units(struct slice s);
+/* The double nearest to an N. */
+double value_double(struct value v);
+
+static inline bool values_equal(const struct value *x, const struct value *y, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (!value_equal(x[i], y[i]))
+			return false;
+	return true;
+}
+
 struct value value_copy(struct arena *a, struct value v);
 
 /* Making values. Scalars: */
@@ -127,9 +149,6 @@ struct value value_set_minus(struct arena *a, struct value x, struct value y);
 
 /* A copy of `map` with `name` set to `v`, or removed when `v` is absent. */
 struct value value_map_with(struct arena *a, struct value map, struct slice name, struct value v);
-/* A copy of `list` with element `index` replaced (appended if beyond the end), or removed if `v` is absent
- * (unchanged if beyond the end). */
-struct value value_list_with(struct arena *a, struct value list, size_t index, struct value v);
 
 /* Checks untrusted bytes against the layout and V1, and that strings and names are UTF-8. Containers may nest up to
  * `depth` levels: 0 allows scalars and sets only, 32 any item. */

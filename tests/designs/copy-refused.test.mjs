@@ -56,9 +56,9 @@ test('a source that goes away in the middle is waited for, then told; and a serv
   await until('some items to be there', async () => (await scan(to.doc, 'Things').catch(() => [])).length > 20);
   await from.kill();
   assert.equal(await within(60, 'the copy to give up', run.done), 1, run.stderr);
-  assert.match(run.stderr, /does not answer.*the same command goes on from there/s);
+  assert.match(run.stderr, /does not answer.*run the same command again/s);
   // The directory of the same server is the same source.
-  assert.match(await copied(0, data, to.endpoint, '--table', 'Things'), /goes on with a copy that was begun/);
+  assert.match(await copied(0, data, to.endpoint, '--table', 'Things'), /continues an earlier copy/);
   from = await fresh({ data });
   assert.equal(await same(from, to, 'Things'), 400);
 });
@@ -88,7 +88,7 @@ test('what a stream has forgotten begins again, and removes what the source no l
   await from.doc.delete({ TableName: 'Things', Key: { PK: 'F3', SK: 'f' } });
   await from.doc.put({ TableName: 'Things', Item: { PK: 'F4', SK: 'f', changed: true } });
   await from.ddb.updateTable({ TableName: 'Things', StreamSpecification: { StreamEnabled: true, StreamViewType: 'NEW_IMAGE' } });
-  assert.match(await copied(0, from.endpoint, to.endpoint, '--table', 'Things', '--switch'), /another stream than when this copy began: it begins again/);
+  assert.match(await copied(0, from.endpoint, to.endpoint, '--table', 'Things', '--switch'), /another stream than when this copy began: it starts over/);
   assert.equal(await same(from, to, 'Things'), 39);
 
   await from.ddb.createTable(plain('Others'));
@@ -101,7 +101,7 @@ test('what a stream has forgotten begins again, and removes what the source no l
   }
   await to.doc.put({ TableName: 'Others.thorpe', Item: state });
   await to.doc.put({ TableName: 'Others', Item: { PK: 'gone', SK: 'long ago' } });
-  assert.match(await copied(0, from.endpoint, to.endpoint, '--table', 'Others', '--switch'), /has forgotten changes.*begins again/);
+  assert.match(await copied(0, from.endpoint, to.endpoint, '--table', 'Others', '--switch'), /has forgotten changes.*starts over/);
   assert.equal(await same(from, to, 'Others'), 1);
 });
 

@@ -38,7 +38,7 @@ test('writers go on during the switch: what was acknowledged is at the target, w
   await until('some posts', () => taken.length > 20);
   const said = await copied(0, app.server.endpoint, to.endpoint, '--design', social, '--switch', '--secret-file', secret);
   assert.match(said, /servers of the design at \S+ refuse writes from now on/);
-  assert.match(said, /past them are not told/);
+  assert.match(said, /bypass them are not stopped/);
   await until('some to be refused', () => refused.length > 5);
   ends = true;
   await load;
@@ -64,7 +64,7 @@ test('writers go on during the switch: what was acknowledged is at the target, w
   const late = again.withToken(ann.token);
   assert.equal((await post(late, 'z')).status, 503);
   assert.equal((await late.get('/users/ann')).status, 200);
-  assert.match(again.server.log(), /its table moves away: writes are refused here, reads go on/);
+  assert.match(again.server.log(), /its table moves away: writes are refused here, reads continue/);
 
   // And the other way, with the old place as the target: it takes writes again.
   await copied(0, to.endpoint, again.server.endpoint, '--design', social, '--switch', '--replace', '--yes');
@@ -81,7 +81,7 @@ test('what is taken back counts at once, and a switch that did not come to its e
   const secret = ['--secret-file', join(app.data, 'token-secret')];
   await copied(0, app.server.endpoint, one.endpoint, '--design', social, '--switch', ...secret);
   assert.equal((await post(ann, 'no')).status, 503);
-  assert.match(await reopened(app.server.endpoint), /take writes again/);
+  assert.match(await reopened(app.server.endpoint), /accept writes again/);
   assert.equal((await post(ann, 'yes')).status, 201);
   await app.settled();
 
@@ -113,7 +113,7 @@ test('what is taken back counts at once, and a switch that did not come to its e
   const undone = launch(['copy', '--from', app.server.endpoint, '--to', three.endpoint, '--design', social, '--switch', ...secret], { env });
   await until('writes to be refused', async () => (await post(ann, 'perhaps')).status === 503, 20);
   assert.equal(await within(60, 'the switch to give up', undone.done), 3, undone.stdout + undone.stderr);
-  assert.match(undone.stdout + undone.stderr, /take writes again/);
+  assert.match(undone.stdout + undone.stderr, /accept writes again/);
   assert.equal((await post(ann, 'yes')).status, 201);
 });
 
@@ -128,7 +128,7 @@ test('with --drop-undone the switch does not wait for processors, and what they 
   const { body: { post_id: undone } } = await ann.post('/posts', { content: 'Not delivered' });
   const data = freshDirectory();
   await app.server.stop();
-  assert.match(await copied(3, app.data, data, '--design', social, '--switch'), /have not seen \(.*deliver a post to followers/s);
+  assert.match(await copied(3, app.data, data, '--design', social, '--switch'), /have not processed all changes \(.*deliver a post to followers/s);
   assert.match(await copied(2, app.data, data, '--design', social, '--switch', '--drop-undone', '--settle'), /--settle and --drop-undone/);
   assert.match(await copied(0, app.data, data, '--design', social, '--switch', '--drop-undone'), /done\. /);
   const moved = await startDesign('social', { data, oracle: false });

@@ -123,9 +123,9 @@ test('the switch waits for the processors of the source: what they have not done
   await app.doc.delete(key); // resumed, though this server does not know
   await app.server.kill();
   const to = freshDirectory();
-  assert.match(await copied(3, app.data, to, '--design', social), /have not seen \(.*deliver a post to followers.*--settle/s);
+  assert.match(await copied(3, app.data, to, '--design', social), /have not processed all changes \(.*deliver a post to followers.*--settle/s);
   const said = await copied(0, app.data, to, '--design', social, '--settle');
-  assert.match(said, /do what is left to do/);
+  assert.match(said, /on the changes left at/);
   assert.match(said, /done\. /);
   const there = await fresh({ data: to });
   const rows = (await scan(there.doc, app.table)).filter(({ PK }) => PK === 'FEED#ben');

@@ -24,14 +24,6 @@ static bool parse_key_conditions(struct op_state *s, struct paging *p, struct er
 	return n == 1 || n == 2 || INVALID("Conditions can be of length 1 or 2 only");
 }
 
-static const struct key_term *term_of(const struct page_request *r, struct slice name)
-{
-	for (size_t i = 0; i < r->term_count; i++)
-		if (slice_equal(r->terms[i].name, name))
-			return &r->terms[i];
-	return NULL;
-}
-
 static bool is_empty_key(struct value v)
 {
 	return value_type(v) != VALUE_N && value_bytes(v).n == 0;
@@ -61,7 +53,7 @@ static bool check_hash_terms(struct op_state *s, const struct paging *p, const s
 	const struct page_request *r = &p->request;
 
 	for (size_t i = 0; i < k->hash_count; i++) {
-		const struct key_term *t = term_of(r, k->hash[i].name);
+		const struct key_term *t = page_term(r, k->hash[i].name);
 
 		if (!paging_check_start_attr(s, p, &k->hash[i], e))
 			return false;
@@ -84,7 +76,7 @@ static bool check_range_terms(struct op_state *s, const struct paging *p, const 
 	bool inequality = false;
 
 	for (size_t i = 0; i < k->range_count; i++) {
-		const struct key_term *t = term_of(&p->request, k->range[i].name);
+		const struct key_term *t = page_term(&p->request, k->range[i].name);
 
 		if (!paging_check_start_attr(s, p, &k->range[i], e))
 			return false;
@@ -115,7 +107,7 @@ static struct slice without_equality(struct op_state *s, const struct page_reque
 
 	buf_init(&names, s->arena);
 	for (size_t i = 0; i < n; i++) {
-		const struct key_term *t = term_of(r, attrs[i].name);
+		const struct key_term *t = page_term(r, attrs[i].name);
 
 		if (t && t->op == KEY_EQ && !t->not_indexable)
 			continue;
@@ -139,7 +131,7 @@ static bool check_multi_attribute(struct op_state *s, const struct page_request 
 		return INVALID("HASH key attributes %.*s must have equality conditions specified in "
 			       "the query",
 			       SLICE_ARG(missing));
-	while (last > 0 && !term_of(r, k->range[last - 1].name))
+	while (last > 0 && !page_term(r, k->range[last - 1].name))
 		last--;
 	if (last < 2)
 		return true;

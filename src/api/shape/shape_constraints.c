@@ -107,7 +107,7 @@ static void print_value(struct buf *b, const struct shape *s, const struct json 
 }
 
 /* Starts one failure; the caller appends the constraint's sentence. False once there are enough. */
-static bool fail(struct failures *f, const struct shape *s, const struct json *j, const struct place *p)
+static bool begin_failure(struct failures *f, const struct shape *s, const struct json *j, const struct place *p)
 {
 	bool terse = s && s->terse;
 
@@ -132,9 +132,9 @@ static bool fail(struct failures *f, const struct shape *s, const struct json *j
 static void check_range(struct failures *f, const struct shape *s, const struct json *j, double v, const char *what,
 			const struct place *p)
 {
-	if (s->has_min && v < (double)s->min && fail(f, s, j, p))
+	if (s->has_min && v < (double)s->min && begin_failure(f, s, j, p))
 		buf_printf(&f->text, "Member must have %s greater than or equal to %lld", what, (long long)s->min);
-	if (s->has_max && v > (double)s->max && fail(f, s, j, p))
+	if (s->has_max && v > (double)s->max && begin_failure(f, s, j, p))
 		buf_printf(&f->text, "Member must have %s less than or equal to %lld", what, (long long)s->max);
 }
 
@@ -169,10 +169,10 @@ static void check_string(struct failures *f, const struct shape *s, const struct
 {
 	if (is_exempt_arn(s, j))
 		return;
-	if (s->matches && !s->matches(j->string) && fail(f, s, j, p))
+	if (s->matches && !s->matches(j->string) && begin_failure(f, s, j, p))
 		buf_printf(&f->text, "Member must satisfy regular expression pattern: %s", s->pattern);
 	check_range(f, s, j, (double)length_of(j->string), "length", p);
-	if (s->values && !in_enum(s->values, j->string) && fail(f, s, j, p)) {
+	if (s->values && !in_enum(s->values, j->string) && begin_failure(f, s, j, p)) {
 		buf_lit(&f->text, "Member must satisfy enum value set: [");
 		for (const char *const *v = s->values; *v; v++) {
 			if (v != s->values)
@@ -190,7 +190,7 @@ static void check_element(struct failures *f, const struct shape *s, const struc
 {
 	if (j->type != JSON_NULL)
 		check(f, s, j, p);
-	else if (s->type != SHAPE_ATTRIBUTE_VALUE && fail(f, s, NULL, p))
+	else if (s->type != SHAPE_ATTRIBUTE_VALUE && begin_failure(f, s, NULL, p))
 		buf_lit(&f->text, "Member must not be null");
 }
 
@@ -208,7 +208,7 @@ static void check_map_keys(struct failures *f, const struct shape *s, const stru
 
 		if (!outside(k, length_of(name)) && (!k->matches || k->matches(name)))
 			continue;
-		if (!fail(f, s, j, p))
+		if (!begin_failure(f, s, j, p))
 			return;
 		buf_printf(&f->text,
 			   "Map keys must satisfy constraint: [Member must have length less than or equal to "
@@ -230,7 +230,7 @@ static void check_map(struct failures *f, const struct shape *s, const struct js
 		struct place here = { .parent = p, .key = j->members[i].name };
 
 		if (s->checks_values && outside(s->element, v->count)) {
-			if (fail(f, s, j, p))
+			if (begin_failure(f, s, j, p))
 				buf_printf(&f->text,
 					   "Map value must satisfy constraint: [Member must have length less "
 					   "than or equal to %lld, Member must have length greater than or "
@@ -250,7 +250,7 @@ static void check_struct(struct failures *f, const struct shape *s, const struct
 
 		if (child && child->type != JSON_NULL)
 			check(f, m->shape, child, &here);
-		else if (m->required == SHAPE_REQUIRED && fail(f, m->shape, NULL, &here))
+		else if (m->required == SHAPE_REQUIRED && begin_failure(f, m->shape, NULL, &here))
 			buf_lit(&f->text, "Member must not be null");
 	}
 }

@@ -63,7 +63,7 @@ void callers_free(struct callers_state *s)
 
 /* ---- claims ---- */
 
-static bool refuse(struct run *r, const char *why)
+static bool refuse_token(struct run *r, const char *why)
 {
 	return run_fail(r, PROBLEM_UNAUTHENTICATED, "%s", why);
 }
@@ -102,12 +102,12 @@ static bool check_times(struct run *r, const struct json *claims)
 	double now = (double)r->now_ms / 1000, at;
 
 	if (!seconds_claim(claims, "exp", &at))
-		return refuse(r, "the token has no expiry");
+		return refuse_token(r, "the token has no expiry");
 	if (!(now < at + LEEWAY_S)) /* a NaN has expired, too */
-		return refuse(r, "the token has expired");
+		return refuse_token(r, "the token has expired");
 	r->caller.expires_ms = at < 1e12 ? (int64_t)((at + LEEWAY_S) * 1000) : 0;
 	if (json_get(claims, "nbf") && (!seconds_claim(claims, "nbf", &at) || !(now >= at - LEEWAY_S)))
-		return refuse(r, "the token is not valid yet");
+		return refuse_token(r, "the token is not valid yet");
 	return true;
 }
 
@@ -173,10 +173,10 @@ static bool read_own(struct run *r, const struct jwt *t)
 	const struct json *operator_ = json_get(t->claims, "operator"), *minted = json_get(t->claims, "minted");
 
 	if (!jwt_fits_secret(t, s->token_key))
-		return refuse(r, "the token was not signed here");
+		return refuse_token(r, "the token was not signed here");
 	if (!slice_is(text_claim(t->claims, SLICE("iss")), CALLER_ISSUER) ||
 	    !is_for(json_get(t->claims, "aud"), s->design->name))
-		return refuse(r, "the token is meant for another audience");
+		return refuse_token(r, "the token is meant for another audience");
 	if (!check_times(r, t->claims))
 		return false;
 	r->caller.subject = text_claim(t->claims, SLICE("sub"));
@@ -187,7 +187,7 @@ static bool read_own(struct run *r, const struct jwt *t)
 	r->caller.session.account = text_claim(t->claims, SLICE("acc"));
 	r->caller.session.stamp = text_claim(t->claims, SLICE("ses"));
 	if (!r->caller.session.account.n) /* tokens from before sessions could end */
-		return refuse(r, "the token has no session: log in again");
+		return refuse_token(r, "the token has no session: log in again");
 	return caller_session_renew(r);
 }
 
@@ -203,7 +203,7 @@ static bool check_outside(struct run *r, const struct jwt *t, EVP_PKEY **signer)
 
 	switch (jwks_find(s->jwks, t->kid, t->alg, r->now_ms, &key)) {
 	case JWKS_FOUND: break;
-	case JWKS_UNKNOWN: return refuse(r, "the token was signed with a key that its issuer does not publish");
+	case JWKS_UNKNOWN: return refuse_token(r, "the token was signed with a key that its issuer does not publish");
 	case JWKS_UNREACHABLE:
 		run_fail(r, PROBLEM_BUSY, "the keys of the issuer cannot be fetched at the moment");
 		r->problem.retry_after = BUSY_S;
@@ -212,11 +212,11 @@ static bool check_outside(struct run *r, const struct jwt *t, EVP_PKEY **signer)
 	arena_defer(r->arena, free_key, key);
 	*signer = key;
 	if (!jwt_fits_key(t, key))
-		return refuse(r, "the token was not signed by its issuer");
+		return refuse_token(r, "the token was not signed by its issuer");
 	if (!slice_equal(text_claim(t->claims, SLICE("iss")), s->design->callers.issuer))
-		return refuse(r, "the token comes from another issuer");
+		return refuse_token(r, "the token comes from another issuer");
 	if (!is_for_us(&s->design->callers, t->claims))
-		return refuse(r, "the token is meant for another audience");
+		return refuse_token(r, "the token is meant for another audience");
 	return check_times(r, t->claims);
 }
 
@@ -309,19 +309,19 @@ bool caller_read(struct run *r, struct slice authorization)
 	if (!authorization.n)
 		return true;
 	if (!bearer(authorization, &token))
-		return refuse(r, "the Authorization header must be 'Bearer' and a token");
+		return refuse_token(r, "the Authorization header must be 'Bearer' and a token");
 	if (is_known(r, token, &ok))
 		return ok;
 	if (!jwt_parse(r->arena, token, &t))
-		return refuse(r, "the token cannot be read");
+		return refuse_token(r, "the token cannot be read");
 	if (t.alg == JWT_HS256)
 		ok = read_own(r, &t);
 	else if (t.alg != JWT_OTHER && r->app->callers->jwks)
 		ok = read_outside(r, &t, &signer);
 	else
-		ok = refuse(r, "the token is signed with an algorithm that is not accepted");
+		ok = refuse_token(r, "the token is signed with an algorithm that is not accepted");
 	if (ok && !r->caller.subject.n && !r->caller.operator_)
-		ok = refuse(r, "the token has no subject");
+		ok = refuse_token(r, "the token has no subject");
 	if (ok)
 		remember(r, token, &t, signer);
 	else

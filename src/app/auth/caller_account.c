@@ -1,5 +1,5 @@
-/* Finding an account by the value of a login attribute: by its identity, by the companion that guards the attribute, or by
- * an access pattern.
+/* Finding an account by the value of a login attribute: by its identity, by the companion that guards the attribute, or
+ * by an access pattern.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "app/auth/caller_internal.h"
 #include "app/db/dyn.h"
@@ -121,7 +121,7 @@ struct search {
 	bool several;
 };
 
-static bool take(void *ctx, const struct row *row, bool *stop)
+static bool take_row(void *ctx, const struct row *row, bool *stop)
 {
 	struct search *s = ctx;
 
@@ -158,7 +158,7 @@ static bool by_pattern(struct run *r, const struct entity *e, const struct name 
 
 	if (!a)
 		return true;
-	if (!read_each(a, s, NULL, 0, take, &search))
+	if (!read_each(a, s, NULL, 0, take_row, &search))
 		return false;
 	if (search.several || !search.found.entity)
 		return true;

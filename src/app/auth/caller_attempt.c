@@ -2,14 +2,16 @@
  *
  *   {PK: LOGIN#<hex of the digest>, SK: -, level: millionths, at: ms, turn, expires}
  *
- * The digests are keyed with the servers' secret: the table has no names and no addresses. The rules are those of throttle.h.
+ * The digests are keyed with the servers' secret: the table has no names and no addresses. The rules are those of
+ * throttle.h.
  *
  * Invariants
- *   A1  An attempt changes the items that decide it: all in one transaction, each on the condition that its turn is the one
- *       that was read. A hundred attempts at once get no further at ten servers than at one.
- *   A2  Attempts at one name, or from one address, conflict with each other. After some tries only the items of the pair and
- *       its network are written, so that strangers keep no one out. The other items grow all the same: the conflicts show it.
- *   A3  Each decision is remembered in memory, too. A server that cannot reach the table continues from there: logins still
+ *   A1  An attempt changes the items that decide it in one transaction, each on the condition that its `turn` is as
+ *       read. So a hundred simultaneous attempts achieve no more at ten servers than at one.
+ *   A2  Attempts at one name, or from one address, conflict with each other. After some tries only the items of the
+ *       pair and its network are written, so that attempts by others lock no one out. Their items still count: the
+ *       conflicts show that they grow.
+ *   A3  Each decision is also kept in memory. A server that cannot reach the table continues from there: logins still
  *       work, and every failure counts.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
@@ -22,8 +24,8 @@
 #include "base/log.h"
 #include "base/ulid.h"
 
-#define TRIES_ALL  6   /* with all items */
-#define TRIES      14  /* then without the items that strangers write, too: A2 */
+#define TRIES_ALL  6   /* tries that write all items */
+#define TRIES      14  /* after that, tries that write only the pair and its network: A2 */
 #define LEVEL_ONE  1e6 /* a failure in an item */
 #define SLACK_S    60  /* that servers' clocks may differ: items stay that much longer */
 #define CROWDED_MS 1000

@@ -1,7 +1,7 @@
 /* The keys of an outside issuer, cached.
  *
- * Invariant: `fetching` is true while one thread, which does not hold the lock, fetches the keys. Threads without a key wait
- * for it; threads with a key that is merely old do not.
+ * Invariant: `fetching` is true while one thread, which does not hold the lock, fetches the keys. Threads without a key
+ * wait for it; threads with a key that is merely old do not.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <pthread.h>
 #include "app/auth/jwks.h"
@@ -90,7 +90,7 @@ void jwks_free(struct jwks *j)
 
 /* ---- under the lock ---- */
 
-static const struct jwk *look(const struct jwks *j, struct slice kid, enum jwt_alg alg)
+static const struct jwk *find_key(const struct jwks *j, struct slice kid, enum jwt_alg alg)
 {
 	const struct jwk *found = NULL;
 
@@ -157,13 +157,13 @@ enum jwks_answer jwks_find(struct jwks *j, struct slice kid, enum jwt_alg alg, i
 
 	*out = NULL;
 	pthread_mutex_lock(&j->lock);
-	k = look(j, kid, alg);
+	k = find_key(j, kid, alg);
 	if (!j->fetching && is_due(j, k != NULL, now_ms))
 		fetch(j, now_ms);
 	else
 		while (!k && j->fetching)
 			pthread_cond_wait(&j->fetched, &j->lock);
-	k = look(j, kid, alg);
+	k = find_key(j, kid, alg);
 	if (k && EVP_PKEY_up_ref(k->key) == 1) {
 		*out = k->key;
 		answer = JWKS_FOUND;
@@ -179,7 +179,7 @@ bool jwks_may_block(struct jwks *j, struct slice kid, enum jwt_alg alg, int64_t 
 	bool found, blocks;
 
 	pthread_mutex_lock(&j->lock);
-	found = look(j, kid, alg) != NULL;
+	found = find_key(j, kid, alg) != NULL;
 	blocks = j->fetching ? !found : is_due(j, found, now_ms);
 	pthread_mutex_unlock(&j->lock);
 	return blocks;

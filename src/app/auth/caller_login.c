@@ -131,7 +131,7 @@ static bool find_by(struct run *r, const struct entity *e, const struct name *by
 	return true;
 }
 
-static bool find(struct run *r, struct attempt *a)
+static bool find_account(struct run *r, struct attempt *a)
 {
 	a->account = (struct row){ 0 };
 	if (a->name.n > NAME_MOST)
@@ -216,7 +216,7 @@ static bool log_in(struct run *r, struct attempt *a, struct buf *reply)
 
 	if (!may_begin(r, a))
 		return false;
-	if (!find(r, a) || !usable_hash(r, a, &hash)) {
+	if (!find_account(r, a) || !usable_hash(r, a, &hash)) {
 		caller_attempt_undo(r, &a->counted);
 		return false;
 	}

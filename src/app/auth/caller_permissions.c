@@ -22,7 +22,8 @@ struct gathering {
 	size_t count, capacity;
 };
 
-static void add(struct gathering *g, struct slice permission, const struct row *row, const struct entity_look *item)
+static void add_permission(struct gathering *g, struct slice permission, const struct row *row,
+			   const struct entity_look *item)
 {
 	struct arena *a = g->run->arena;
 	size_t room;
@@ -48,16 +49,16 @@ static bool add_row(void *ctx, const struct row *row, bool *stop)
 
 	(void)stop;
 	if (!value_present(ref) ||
-	    (!row->entity && !entity_is_companion(g->run, row->full))) /* a stranger gives no rights */
+	    (!row->entity && !entity_is_companion(g->run, row->full))) /* an item unknown to the design grants nothing */
 		return true;
 	if (!entity_look(g->run, g->entity, &ref, 1, &look))
 		return false;
 	it = value_iter(look.item.entity ? row_get(&look.item, c->permissions_at) : VALUE_ABSENT);
 	while (value_next(&it)) {
 		if (it.type == VALUE_SS)
-			add(g, it.element, row, &look);
+			add_permission(g, it.element, row, &look);
 		else if (it.type == VALUE_L && value_type(it.value) == VALUE_S)
-			add(g, value_bytes(it.value), row, &look);
+			add_permission(g, value_bytes(it.value), row, &look);
 	}
 	return true;
 }
@@ -69,7 +70,7 @@ static bool gather(struct run *r)
 	struct gathering g = { .run = r, .access = pattern, .entity = c->permissions_of };
 	struct scope s = { .run = r };
 
-	/* While they are gathered, a rule that asks for a permission gets no; it must not begin to gather again. */
+	/* While permissions are gathered, `caller may` is false: a rule must not begin to gather again. */
 	r->caller.permissions_known = true;
 	g.list = arena_array(r->arena, struct slice, 0);
 	if (!pattern || !g.entity)

@@ -1,13 +1,14 @@
 /* The session of a login. It lasts as long as the account exists, is the same account, and has the same password.
  *
- * The token carries the account's identity and a stamp: a keyed digest of the identity, the password's hash and the time of
- * the account's creation. A hash has its own salt, so a new password and a new account of the same name have another stamp.
- * What was read stays valid until someone writes to the partition of the account or of its credentials (backend.h: version).
+ * The token carries the account's identity and a stamp: a keyed digest of the identity, the password's hash and the
+ * time of the account's creation. A hash has its own salt, so a new password and a new account of the same name have
+ * another stamp. What was read stays valid until someone writes to the partition of the account or of its credentials
+ * (backend.h: version).
  *
  * Invariants
  *   C1  versions[] are read before the items they stand for: a write in between makes them too old, never too new.
- *   C2  Nothing is remembered that depends on more than those partitions: not if login.when reads other items or the time, a
- *       pattern finds the account, or the account expires.
+ *   C2  Nothing is remembered that depends on more than those partitions: not if login.when reads other items or the
+ *       time, a pattern finds the account, or the account expires.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <openssl/crypto.h>
 #include <openssl/hmac.h>
@@ -215,7 +216,7 @@ static void join_partitions(struct run *r, struct caller_session *s)
 }
 
 /* Its entity NULL: the session has ended. */
-static bool look(struct run *r, const struct caller *was, struct caller_session *s, struct row *account)
+static bool look_at_account(struct run *r, const struct caller *was, struct caller_session *s, struct row *account)
 {
 	struct entity_look found = { 0 };
 	const struct entity *e;
@@ -248,7 +249,7 @@ bool caller_session_renew(struct run *r)
 	struct row account;
 
 	memset(&r->caller, 0, sizeof(r->caller)); /* login.when is evaluated as at the login: without a caller */
-	if (!look(r, &was, &s, &account))
+	if (!look_at_account(r, &was, &s, &account))
 		return false;
 	if (!account.entity && run_explores(r)) {
 		r->problem = (struct problem){ 0 };
@@ -297,16 +298,6 @@ size_t caller_copy_bytes(const struct caller *c)
 	return n;
 }
 
-static struct slice put(char **at, struct slice s)
-{
-	struct slice copy = slice_make(*at, s.n);
-
-	if (s.n)
-		memcpy(*at, s.p, s.n);
-	*at += s.n;
-	return copy;
-}
-
 struct caller caller_copy(const struct caller *c, void *room)
 {
 	struct slice *roles = room;
@@ -314,15 +305,15 @@ struct caller caller_copy(const struct caller *c, void *room)
 	struct caller copy = *c;
 
 	for (size_t i = 0; i < c->role_count; i++)
-		roles[i] = put(&at, c->roles[i]);
+		roles[i] = slice_pack(&at, c->roles[i]);
 	copy.roles = roles;
-	copy.subject = put(&at, c->subject);
-	copy.session.account = put(&at, c->session.account);
-	copy.session.stamp = put(&at, c->session.stamp);
+	copy.subject = slice_pack(&at, c->subject);
+	copy.session.account = slice_pack(&at, c->session.account);
+	copy.session.stamp = slice_pack(&at, c->session.stamp);
 	for (size_t i = 0; i < 2; i++)
 		if (value_present(c->session.keys[i]))
 			copy.session.keys[i].p =
-				(const uint8_t *)put(&at, slice_make(c->session.keys[i].p, c->session.keys[i].n)).p;
+				(const uint8_t *)slice_pack(&at, slice_make(c->session.keys[i].p, c->session.keys[i].n)).p;
 	copy.permissions_known = false;
 	copy.permissions = NULL;
 	copy.permission_count = 0;

@@ -66,7 +66,7 @@ static struct entry *set_of(struct throttle *t, enum throttle_kind kind, const s
 	return table + at % (n / WAYS) * WAYS;
 }
 
-static struct entry *look(struct throttle *t, enum throttle_kind kind, const struct throttle_keys *k)
+static struct entry *find_entry(struct throttle *t, enum throttle_kind kind, const struct throttle_keys *k)
 {
 	struct entry *set = set_of(t, kind, k);
 
@@ -97,7 +97,7 @@ static void load(struct throttle *t, const struct throttle_keys *k, struct throt
 {
 	*l = (struct throttle_levels){ .has_address = k->has_address };
 	for (enum throttle_kind i = 0; i < THROTTLE_KINDS; i++) {
-		const struct entry *e = look(t, i, k);
+		const struct entry *e = find_entry(t, i, k);
 
 		if (e)
 			l->of[i] = e->is;
@@ -107,7 +107,7 @@ static void load(struct throttle *t, const struct throttle_keys *k, struct throt
 static void store(struct throttle *t, const struct throttle_keys *k, const struct throttle_levels *l, int64_t now_ms)
 {
 	for (enum throttle_kind i = 0; i < THROTTLE_KINDS; i++) {
-		struct entry *e = look(t, i, k);
+		struct entry *e = find_entry(t, i, k);
 
 		if (!e && l->of[i].level <= 0)
 			continue;

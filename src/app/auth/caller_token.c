@@ -1,4 +1,4 @@
-/* Our own tokens.
+/* Tokens that this server issues.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <openssl/hmac.h>
 #include "app/auth/caller_internal.h"

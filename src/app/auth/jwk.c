@@ -17,14 +17,7 @@ static bool bytes_of(struct arena *a, const struct json *j, const char *name, st
 	return json_is(v, JSON_STRING) && base64url_decode(a, v->string, out) && out->n;
 }
 
-static bool text_is(const struct json *j, const char *name, const char *text)
-{
-	const struct json *v = json_get(j, name);
-
-	return json_is(v, JSON_STRING) && slice_is(v->string, text);
-}
-
-static EVP_PKEY *make(const char *type, OSSL_PARAM *params)
+static EVP_PKEY *make_key(const char *type, OSSL_PARAM *params)
 {
 	EVP_PKEY_CTX *ctx = params ? EVP_PKEY_CTX_new_from_name(NULL, type, NULL) : NULL;
 	EVP_PKEY *key = NULL;
@@ -49,7 +42,7 @@ static EVP_PKEY *make_rsa(struct slice n, struct slice e)
 	    BN_is_odd(be) && !BN_is_one(be) && OSSL_PARAM_BLD_push_BN(build, OSSL_PKEY_PARAM_RSA_N, bn) &&
 	    OSSL_PARAM_BLD_push_BN(build, OSSL_PKEY_PARAM_RSA_E, be))
 		params = OSSL_PARAM_BLD_to_param(build);
-	key = make("RSA", params);
+	key = make_key("RSA", params);
 	OSSL_PARAM_free(params);
 	OSSL_PARAM_BLD_free(build);
 	BN_free(bn);
@@ -67,7 +60,7 @@ static EVP_PKEY *make_ec(const char *group, const uint8_t *point, size_t n)
 	if (build && OSSL_PARAM_BLD_push_utf8_string(build, OSSL_PKEY_PARAM_GROUP_NAME, group, 0) &&
 	    OSSL_PARAM_BLD_push_octet_string(build, OSSL_PKEY_PARAM_PUB_KEY, point, n))
 		params = OSSL_PARAM_BLD_to_param(build);
-	key = make("EC", params);
+	key = make_key("EC", params);
 	OSSL_PARAM_free(params);
 	OSSL_PARAM_BLD_free(build);
 	return key;
@@ -85,13 +78,13 @@ static bool read_rsa(struct arena *a, const struct json *j, struct jwk *out)
 
 static bool read_ec(struct arena *a, const struct json *j, struct jwk *out)
 {
-	bool is256 = text_is(j, "crv", "P-256");
+	bool is256 = slice_is(json_get_text(j, "crv"), "P-256");
 	size_t size = is256 ? 32 : 48;
 	uint8_t point[1 + 2 * 48] = { 4 };
 	struct slice x, y;
 
-	if ((!is256 && !text_is(j, "crv", "P-384")) || !bytes_of(a, j, "x", &x) || !bytes_of(a, j, "y", &y) ||
-	    x.n != size || y.n != size)
+	if ((!is256 && !slice_is(json_get_text(j, "crv"), "P-384")) || !bytes_of(a, j, "x", &x) ||
+	    !bytes_of(a, j, "y", &y) || x.n != size || y.n != size)
 		return false;
 	memcpy(point + 1, x.p, size);
 	memcpy(point + 1 + size, y.p, size);
@@ -115,11 +108,12 @@ bool jwk_read(struct arena *a, const struct json *j, struct jwk *out)
 	bool ok;
 
 	memset(out, 0, sizeof(*out));
-	if ((use && !text_is(j, "use", "sig")) || (id.n && memchr(id.p, 0, id.n)))
+	if ((use && !slice_is(json_get_text(j, "use"), "sig")) || (id.n && memchr(id.p, 0, id.n)))
 		return false;
-	ok = text_is(j, "kty", "RSA") ? read_rsa(a, j, out) : text_is(j, "kty", "EC") && read_ec(a, j, out);
+	ok = slice_is(json_get_text(j, "kty"), "RSA") ? read_rsa(a, j, out)
+						      : slice_is(json_get_text(j, "kty"), "EC") && read_ec(a, j, out);
 	ERR_clear_error();
-	if (ok && alg) { /* the key must be able to do what it says it is for */
+	if (ok && alg) { /* the key must support the algorithm it names */
 		ok = said != JWT_OTHER && jwk_is_for(out, said);
 		out->only = said;
 	}

@@ -15,7 +15,7 @@ struct body {
 	size_t n;
 };
 
-static size_t take(char *p, size_t size, size_t count, void *ctx)
+static size_t receive_body(char *p, size_t size, size_t count, void *ctx)
 {
 	struct body *b = ctx;
 	size_t n = size * count;
@@ -69,7 +69,7 @@ static void set_options(CURL *c, const char *url, struct body *b)
 	curl_easy_setopt(c, CURLOPT_FAILONERROR, 1L);
 	curl_easy_setopt(c, CURLOPT_NOPROXY, "localhost,127.0.0.1,::1");
 	curl_easy_setopt(c, CURLOPT_USERAGENT, "thorpe");
-	curl_easy_setopt(c, CURLOPT_WRITEFUNCTION, take);
+	curl_easy_setopt(c, CURLOPT_WRITEFUNCTION, receive_body);
 	curl_easy_setopt(c, CURLOPT_WRITEDATA, b);
 }
 

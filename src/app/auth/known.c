@@ -45,7 +45,7 @@ struct known *known_new(void)
 	return NULL;
 }
 
-static void drop(void *ptr)
+static void drop_entry(void *ptr)
 {
 	struct entry *e = ptr;
 
@@ -61,7 +61,7 @@ void known_free(struct known *k)
 	if (!k)
 		return;
 	for (size_t i = 0; i < PLACES; i++)
-		drop(k->places[i]);
+		drop_entry(k->places[i]);
 	for (size_t i = 0; i < LOCKS; i++)
 		pthread_mutex_destroy(&k->locks[i]);
 	mem_free(k);
@@ -105,21 +105,11 @@ const struct known_token *known_find(struct known *k, struct arena *a, struct sl
 	pthread_mutex_unlock(&k->locks[place % LOCKS]);
 	if (!e)
 		return NULL;
-	arena_defer(a, drop, e);
+	arena_defer(a, drop_entry, e);
 	return &e->known;
 }
 
 /* ---- adding ---- */
-
-static struct slice put(char **at, struct slice s)
-{
-	struct slice copy = slice_make(*at, s.n);
-
-	if (s.n)
-		memcpy(*at, s.p, s.n);
-	*at += s.n;
-	return copy;
-}
 
 static struct entry *entry_new(struct slice token, const struct known_token *t)
 {
@@ -132,8 +122,8 @@ static struct entry *entry_new(struct slice token, const struct known_token *t)
 	*e = (struct entry){ .uses = 1, .size = size, .known = *t };
 	e->known.caller = caller_copy(&t->caller, e + 1);
 	at = (char *)(e + 1) + caller_copy_bytes(&t->caller);
-	e->token = put(&at, token);
-	e->known.kid = put(&at, t->kid);
+	e->token = slice_pack(&at, token);
+	e->known.kid = slice_pack(&at, t->kid);
 	return e;
 }
 
@@ -153,5 +143,5 @@ void known_add(struct known *k, struct slice token, const struct known_token *t)
 	before = k->places[place];
 	k->places[place] = e;
 	pthread_mutex_unlock(&k->locks[place % LOCKS]);
-	drop(before);
+	drop_entry(before);
 }

@@ -117,7 +117,7 @@ static double left_of(const struct throttle_levels *l, enum throttle_kind kind, 
 	return throttle_level_now(&l->of[kind], kind, now_ms);
 }
 
-static void add(struct throttle_levels *l, enum throttle_kind kind, double n, int64_t now_ms)
+static void add_failures(struct throttle_levels *l, enum throttle_kind kind, double n, int64_t now_ms)
 {
 	struct throttle_level *e = &l->of[kind];
 	double level = throttle_level_now(e, kind, now_ms);
@@ -131,12 +131,12 @@ static void add(struct throttle_levels *l, enum throttle_kind kind, double n, in
 
 void throttle_levels_count(struct throttle_levels *l, double n, int64_t now_ms)
 {
-	add(l, THROTTLE_PAIR, n, now_ms);
+	add_failures(l, THROTTLE_PAIR, n, now_ms);
 	if (!l->has_address)
 		return;
-	add(l, THROTTLE_NETWORK, n, now_ms);
-	add(l, THROTTLE_ADDRESS, n, now_ms);
-	add(l, THROTTLE_NAME, n, now_ms);
+	add_failures(l, THROTTLE_NETWORK, n, now_ms);
+	add_failures(l, THROTTLE_ADDRESS, n, now_ms);
+	add_failures(l, THROTTLE_NAME, n, now_ms);
 }
 
 void throttle_levels_pass(struct throttle_levels *l, int64_t now_ms)

@@ -29,7 +29,7 @@ static void pause_before(int again)
 	nanosleep(&t, NULL);
 }
 
-static bool ask(const struct batch *b, const struct value *keys, size_t n, struct reply *reply)
+static bool batch_get(const struct batch *b, const struct value *keys, size_t n, struct reply *reply)
 {
 	struct request q = { .kind = REQUEST_BATCH_GET,
 			     .batch = { .table = b->table, .keys = keys, .count = n, .consistent = b->consistent } };
@@ -45,7 +45,7 @@ static bool fetch_left(const struct batch *b, struct value *keys, size_t *where,
 	for (int in_vain = 0; n;) {
 		size_t left = 0, asked = n;
 
-		if (!ask(b, keys, n, &reply))
+		if (!batch_get(b, keys, n, &reply))
 			return false;
 		for (size_t i = 0; i < n; i++) {
 			items[where[i]] = reply.items[i];

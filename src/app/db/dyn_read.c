@@ -13,7 +13,7 @@ struct slice dyn_table(const struct run *r, struct slice table)
 
 /* ---- keys ---- */
 
-static size_t take(struct value_member *out, const struct key_attr *attrs, size_t n, struct value item)
+static size_t key_members(struct value_member *out, const struct key_attr *attrs, size_t n, struct value item)
 {
 	size_t taken = 0;
 
@@ -28,9 +28,9 @@ static size_t take(struct value_member *out, const struct key_attr *attrs, size_
 
 static size_t take_key(struct value_member *out, const struct key_schema *k, struct value item)
 {
-	size_t n = take(out, k->hash, k->hash_count, item);
+	size_t n = key_members(out, k->hash, k->hash_count, item);
 
-	return n + take(out + n, k->range, k->range_count, item);
+	return n + key_members(out + n, k->range, k->range_count, item);
 }
 
 struct value dyn_key_of(struct run *r, struct value item)

@@ -6,13 +6,6 @@
 
 #define SHARDS_A_PAGE 100
 
-static struct slice text(const struct json *obj, const char *name)
-{
-	const struct json *j = json_get(obj, name);
-
-	return json_is(j, JSON_STRING) ? j->string : SLICE("");
-}
-
 /* Begins the document with the first member. */
 static void put_text(struct buf *body, const char *name, struct slice value)
 {
@@ -40,7 +33,7 @@ static bool find_stream(struct run *r, struct slice *arn)
 	buf_byte(&body, '}');
 	if (!dyn_call(r, "DescribeTable", buf_slice(&body), &reply))
 		return failed(r, &reply, "design");
-	*arn = text(json_get(reply.body, "Table"), "LatestStreamArn");
+	*arn = json_get_text(json_get(reply.body, "Table"), "LatestStreamArn");
 	return arn->n || run_fail(r, PROBLEM_NOT_FOUND, "table %.*s has no stream", SLICE_ARG(r->design->table));
 }
 
@@ -50,9 +43,9 @@ static void add_shard(struct run *r, struct shard_list *l, const struct json *j)
 
 	l->list = arena_grow(r->arena, l->list, l->count * sizeof(*s), (l->count + 1) * sizeof(*s));
 	s = &l->list[l->count++];
-	s->id = text(j, "ShardId");
-	s->parent = text(j, "ParentShardId");
-	s->closed = text(json_get(j, "SequenceNumberRange"), "EndingSequenceNumber").n > 0;
+	s->id = json_get_text(j, "ShardId");
+	s->parent = json_get_text(j, "ParentShardId");
+	s->closed = json_get_text(json_get(j, "SequenceNumberRange"), "EndingSequenceNumber").n > 0;
 }
 
 static bool add_page(struct run *r, struct shard_list *l, struct slice after, struct slice *last)
@@ -72,7 +65,7 @@ static bool add_page(struct run *r, struct shard_list *l, struct slice after, st
 	shards = json_get(description, "Shards");
 	for (uint32_t i = 0; json_is(shards, JSON_ARRAY) && i < shards->count; i++)
 		add_shard(r, l, &shards->items[i]);
-	*last = text(description, "LastEvaluatedShardId");
+	*last = json_get_text(description, "LastEvaluatedShardId");
 	return true;
 }
 
@@ -119,7 +112,7 @@ bool dyn_take_iterator(struct run *r, struct slice stream_arn, struct slice shar
 	buf_byte(&body, '}');
 	if (!dyn_call(r, "GetShardIterator", buf_slice(&body), &reply))
 		return slice_is(reply.error, "TrimmedDataAccessException") || failed(r, &reply, "shard");
-	*iterator = text(reply.body, "ShardIterator");
+	*iterator = json_get_text(reply.body, "ShardIterator");
 	return iterator->n || run_fail(r, PROBLEM_INTERNAL, "%s", "the database could not answer");
 }
 

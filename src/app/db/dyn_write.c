@@ -115,7 +115,7 @@ static bool is_conflict(struct slice error)
 	       slice_is(error, "ProvisionedThroughputExceededException");
 }
 
-static enum dyn_outcome fail(struct run *r, const struct reply *reply)
+static enum dyn_outcome fail_write(struct run *r, const struct reply *reply)
 {
 	(void)run_reply_error(r, reply);
 	return DYN_FAILED;
@@ -126,7 +126,7 @@ static enum dyn_outcome fail_for(struct run *r, const struct error *e)
 	struct reply reply;
 
 	reply_fail(&reply, e);
-	return fail(r, &reply);
+	return fail_write(r, &reply);
 }
 
 /* Priority: a failed condition, then permanent errors, then errors worth a retry. */
@@ -162,7 +162,7 @@ static enum dyn_outcome outcome(struct run *r, const struct reply *reply, size_t
 		return cancelled(r, reply->reasons, n, refusals);
 	if (slice_is(reply->error, "IdempotentParameterMismatchException"))
 		return DYN_MISMATCH;
-	return is_conflict(reply->error) ? DYN_CONFLICT : fail(r, reply);
+	return is_conflict(reply->error) ? DYN_CONFLICT : fail_write(r, reply);
 }
 
 /* ---- writing ---- */

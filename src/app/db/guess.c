@@ -22,7 +22,7 @@ struct guesses {
 	const struct clock *clock;
 	pthread_mutex_t locks[LOCKS];
 	struct place places[PLACES];
-	struct place pages[PAGES]; /* of Queries; behind the same locks */
+	struct place pages[PAGES]; /* of Queries; under the same locks */
 };
 
 struct guesses *guesses_new(const struct clock *clock)
@@ -61,7 +61,7 @@ static bool is_of(const struct place *p, struct value key)
 	return p->bytes && p->key_size == key.n && !memcmp(p->bytes, key.p, key.n);
 }
 
-/* Without memory: nothing is known of it. */
+/* Out of memory: the item stays unknown. */
 static struct place make_place(struct value key, struct value item, size_t most)
 {
 	uint8_t *bytes = key.n + item.n <= most ? mem_alloc(key.n + item.n) : NULL;
@@ -74,7 +74,7 @@ static struct place make_place(struct value key, struct value item, size_t most)
 	return (struct place){ .bytes = bytes, .key_size = (uint32_t)key.n, .item_size = (uint32_t)item.n };
 }
 
-/* With the lock. `to` has room for what is there. */
+/* With the lock held. `to` has room for the stored bytes. */
 static bool read_place(const struct place *p, struct value key, uint8_t *to, size_t *n)
 {
 	bool known = is_of(p, key);

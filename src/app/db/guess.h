@@ -8,7 +8,7 @@
 #include "request/request.h"
 #include "value/value.h"
 
-/* An attribute that belongs to no entity, and never has the same value twice (write/joined.h). */
+/* An attribute of no entity that never has the same value twice (write/joined.h). */
 #define GUESS_JOINED SLICE("thorpe:joined")
 
 struct clock;
@@ -16,17 +16,18 @@ struct guesses;
 struct guesses *guesses_new(const struct clock *clock); /* NULL: memory */
 void guesses_free(struct guesses *g);                   /* NULL is fine */
 
-/* In the arena; absent: there was no item, or (*known false) it is unknown. `known` may be NULL. */
+/* Returns the item, in the arena; absent: there was none, or it is unknown (*known false). `known` may be NULL. */
 struct value guess_item(struct guesses *g, struct arena *a, struct value key, bool *known);
-/* May forget it at once. `item` may be of the past, as an index shows it. */
+/* Remembers an item; may forget it at once. `item` may be outdated, as read from an index. */
 void guess_learn(struct guesses *g, struct value key, struct value item);
-/* Whether GUESS_JOINED of the item is known to have had this value, and since when, by the steady clock: at least so long. */
+/* Whether GUESS_JOINED of the item was seen with this value before, and when first, by the steady clock. It may have
+ * had the value for longer. */
 bool guess_joined(struct guesses *g, struct value key, struct value joined, int64_t *since_ms);
 
 /* ---- the same of what a Query returned: pages of up to so many bytes ---- */
 #define GUESS_PAGE_MOST 16384
-/* Which Query it is: its index, the values that are equal in its key condition, its order and where it starts; not ranges and
- * filters, which have the time in them. Absent: it is none that is remembered. */
+/* Which Query it is: its index, the values that are equal in its key condition, its order and where it starts; not
+ * ranges and filters, which have the time in them. Absent: it is none that is remembered. */
 struct value guess_page_name(struct arena *a, const struct request *q);
 /* False: nothing is known. What is in the reply is in the arena. */
 bool guess_page(struct guesses *g, struct arena *a, struct value name, struct reply *reply);

@@ -101,7 +101,7 @@ static const struct design_index *index_of(const struct lag *l, const struct des
 	return NULL;
 }
 
-static void take(struct lag *l, struct run *r, const struct design_index *x, struct value item)
+static void take_sample(struct lag *l, struct run *r, const struct design_index *x, struct value item)
 {
 	struct value keys = dyn_start_key_of(r, x->name, item);
 	uint8_t *bytes = mem_alloc(keys.n);
@@ -129,7 +129,7 @@ void lag_note(struct run *r, const struct dyn_write *w, size_t n)
 		if (w[i].kind == DYN_PUT && !w[i].table.n && w[i].must_not_exist)
 			x = index_of(l, r->design, w[i].item);
 		if (x)
-			take(l, r, x, w[i].item);
+			take_sample(l, r, x, w[i].item);
 	}
 }
 
@@ -217,7 +217,7 @@ static void forget(struct lag *l)
 }
 
 /* When to look again, in milliseconds. */
-static int64_t look(struct run *r, struct lag *l)
+static int64_t look_for_sample(struct run *r, struct lag *l)
 {
 	int64_t now_ms = clock_steady_ms(r->app->clock), age_ms = now_ms - l->sample.since_ms;
 
@@ -258,6 +258,6 @@ int64_t lag_look(struct run *r)
 	if (!l)
 		return INT64_MAX;
 	if (has_sample(l, clock_steady_ms(r->app->clock)))
-		return look(r, l);
+		return look_for_sample(r, l);
 	return l->is_known ? INT64_MAX : FIRST_MS;
 }

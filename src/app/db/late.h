@@ -1,9 +1,9 @@
 /* Late indexes of a remote database (DynamoDB's global indexes are always eventually consistent).
  *
- * What the runtime decides by the rows of an index, and cannot tie to a condition, it decides again when the index must have caught
- * up: late_ms() after what it is about was written. How long that is, is measured (lag.h). A cascade keeps its marker so long
- * (deleting.h M4), `refuse while` knows its item so long (joined.h J3), processors and the keeper leave a change so long before
- * they ask an index about it. Only where the table is elsewhere: run_is_remote().
+ * Some decisions read rows of an index and cannot be tied to a condition. The runtime makes them only when the index
+ * must have caught up: late_ms() after the write in question, a time that lag.h measures. Until then a cascade keeps
+ * its marker (deleting.h M4), `refuse while` asks its patterns again (joined.h J3), and processors and the keeper
+ * hold back a change (process_track.c). Only for remote tables: run_is_remote().
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef THORPE_APP_DB_LATE_H
 #define THORPE_APP_DB_LATE_H
@@ -11,7 +11,7 @@
 #include "app/run/state.h"
 #include "app/run/run.h"
 
-/* How long after a write all indexes show it. Grows and shrinks: asked when it is wanted, not kept. */
+/* The time after a write when all indexes are assumed to show it. It changes: ask each time, do not store it. */
 int64_t late_ms(const struct app *app);
 
 /* Marks the indexes that the runtime uses for decisions, in the design's order. */

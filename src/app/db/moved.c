@@ -6,7 +6,7 @@
 #include "base/log.h"
 
 /* A design without runtime data has no such table: that is not an error. */
-static bool find(struct run *r, struct value *item)
+static bool find_marker(struct run *r, struct value *item)
 {
 	struct request q = { .kind = REQUEST_GET,
 			     .get = { .table = beside_table(r),
@@ -31,12 +31,13 @@ void moved_look(struct run *r)
 	struct value item;
 	bool now, was;
 
-	if (!find(r, &item))
+	if (!find_marker(r, &item))
 		return;
 	now = value_present(item);
 	was = atomic_exchange(&r->app->moved, now);
 	if (now && !was)
-		log_warn("%.*s: its table moves away: writes are refused here, reads go on", SLICE_ARG(r->design->name));
+		log_warn("%.*s: its table moves away: writes are refused here, reads continue",
+			 SLICE_ARG(r->design->name));
 	else if (was && !now)
 		log_info("%.*s: writes are taken again", SLICE_ARG(r->design->name));
 }
@@ -47,7 +48,7 @@ bool moved_allows(struct run *r)
 
 	if (!atomic_load_explicit(&r->app->moved, memory_order_relaxed))
 		return true;
-	if (!find(r, &item))
+	if (!find_marker(r, &item))
 		return run_busy(r);
 	if (!value_present(item))
 		return true; /* the next look will find it too */

@@ -19,7 +19,7 @@ struct provision {
 
 #define DIFFERS(p, ...) error_set((p)->error, (p)->arena, ERR_VALIDATION, __VA_ARGS__)
 
-static bool ask(struct provision *p, const char *operation, struct slice body, struct backend_reply *r)
+static bool call_table(struct provision *p, const char *operation, struct slice body, struct backend_reply *r)
 {
 	backend_call(p->backend, p->arena, operation, body, r);
 	if (r->status == 200)
@@ -89,7 +89,7 @@ static bool describe(struct provision *p, const struct json **table)
 {
 	struct backend_reply r;
 
-	if (!ask(p, "DescribeTable", provision_describe(p->design, p->arena), &r))
+	if (!call_table(p, "DescribeTable", provision_describe(p->design, p->arena), &r))
 		return false;
 	*table = json_get(r.body, "Table");
 	return true;
@@ -128,7 +128,7 @@ static bool bring_indexes(struct provision *p, const struct json *table)
 			return false;
 		if (there)
 			continue;
-		if (!ask(p, "UpdateTable", provision_add_index(d, &d->indexes[i], p->arena), &r) ||
+		if (!call_table(p, "UpdateTable", provision_add_index(d, &d->indexes[i], p->arena), &r) ||
 		    !wait_for_index(p, &d->indexes[i]))
 			return false;
 		p->changed = true;
@@ -144,7 +144,7 @@ static bool bring_ttl(struct provision *p)
 
 	if (!d->ttl.n)
 		return true;
-	if (!ask(p, "DescribeTimeToLive", provision_describe(d, p->arena), &r))
+	if (!call_table(p, "DescribeTimeToLive", provision_describe(d, p->arena), &r))
 		return false;
 	is = json_get(r.body, "TimeToLiveDescription");
 	if (slice_is(provision_text(is, "TimeToLiveStatus"), "ENABLED")) {
@@ -154,7 +154,7 @@ static bool bring_ttl(struct provision *p)
 			       SLICE_ARG(d->table), SLICE_ARG(provision_text(is, "AttributeName")), SLICE_ARG(d->ttl));
 	}
 	p->changed = true;
-	return ask(p, "UpdateTimeToLive", provision_enable_ttl(d, p->arena), &r);
+	return call_table(p, "UpdateTimeToLive", provision_enable_ttl(d, p->arena), &r);
 }
 
 static bool compare_key(struct provision *p, const struct json *table)
@@ -177,7 +177,7 @@ static bool wait_for_table(struct provision *p, struct slice describe_it, struct
 	struct backend_reply r;
 
 	for (int waited = 0; waited < POLL_MAX_MS; waited += POLL_MS) {
-		if (!ask(p, "DescribeTable", describe_it, &r))
+		if (!call_table(p, "DescribeTable", describe_it, &r))
 			return false;
 		if (slice_is(provision_text(json_get(r.body, "Table"), "TableStatus"), "ACTIVE"))
 			return true;

@@ -25,14 +25,14 @@ struct answer {
 
 struct rehearsal {
 	struct backend backend;
-	struct run run; /* far away */
+	struct run run; /* of the remote backend */
 	struct guesses *guesses;
-	struct map known;    /* bytes of a key -> struct value, as it is */
-	struct map answered; /* a read that is no item's -> struct answer: asked once, however often the request runs */
+	struct map known;    /* bytes of a key -> struct value, as read for this request */
+	struct map answered; /* text of a Query -> struct answer: each is sent once, however often the request runs */
 	struct map wanted;   /* bytes of a key -> itself: guessed in this rehearsal */
-	struct map asked;    /* text of a question -> struct question: waits for the end of this rehearsal */
-	struct arena *arena; /* of this time */
-	bool writes;         /* the request writes, unless it is refused */
+	struct map asked;    /* text of a question -> struct question: sent at the end of this rehearsal */
+	struct arena *arena; /* of this run */
+	bool writes;         /* rehearse_begin() */
 	int rehearsals;
 	int64_t begun_ms;
 	unsigned trips;   /* round trips, one after the other */
@@ -41,10 +41,10 @@ struct rehearsal {
 	bool is_noted;    /* backend_aside() was used, or there were many rehearsals: no more guesses */
 	bool was_assumed; /* this rehearsal assumed that a note had been made */
 	bool is_complete; /* the previous rehearsal needed no more reads */
-	bool was_ended;   /* by end(), not by memory */
-	bool was_blind;   /* nothing was known of an item that was guessed */
-	bool was_empty;   /* a question was asked whose answer could not be guessed: as if it were nothing */
-	bool was_reached; /* it came to what cannot be taken back, so nothing more is to be found out */
+	bool was_ended;   /* by end(), not because memory ran out */
+	bool was_blind;   /* an unknown item was taken as absent */
+	bool was_empty;   /* a question without a guess was taken to find nothing */
+	bool was_reached; /* it reached an effect that cannot be undone: exploring has found everything */
 };
 
 static struct slice bytes_of(struct value v)
@@ -80,8 +80,8 @@ static struct answer *keep_answer(struct rehearsal *h, struct slice question, st
 	return answer;
 }
 
-/* To be asked with all that is wanted. What the request is made of is in the arena of this time, and there until then. What comes
- * after the rows of a page is not asked: whether they are enough hangs on guesses. */
+/* Remembers a question, to send it together with the wanted items. Its request stays in the arena of this run until
+ * then. Only the first page is asked for: whether more is needed depends on guesses. */
 static void ask_later(struct rehearsal *h, const struct question *question)
 {
 	const struct request *q = &question->request;
@@ -93,7 +93,7 @@ static void ask_later(struct rehearsal *h, const struct question *question)
 	map_set(&h->asked, x->text, x);
 }
 
-/* What it returned the last time leads to items that are read with it. */
+/* Continues with the rows of the last time, so that the items they lead to are read together with it. */
 static bool guess_answer(struct rehearsal *h, struct question *x, struct reply *reply)
 {
 	if (h->is_noted || !value_present(x->page) || !guess_page(h->guesses, h->run.arena, x->page, reply))
@@ -177,7 +177,7 @@ static void want(struct rehearsal *h, struct value key)
 	map_set(&h->wanted, bytes_of(*copy), copy);
 }
 
-/* False: it must be read. */
+/* False: unknown; it must be read. */
 static bool know(struct rehearsal *h, struct arena *a, struct value key, struct value *item)
 {
 	const struct value *known;
@@ -430,7 +430,7 @@ static void read_wanted(struct rehearsal *h)
 		read_all(h, keys, n);
 }
 
-/* It stopped at an unknown item; or it should write but would be refused: with other items it may need more reads. */
+/* Whether exploring may find more: the run stopped at an unknown item, or it is meant to write and would be refused. */
 static bool is_to_explore(const struct rehearsal *h)
 {
 	return (h->was_blind || h->writes) && !h->was_reached && !h->backend.explores;

@@ -1,14 +1,19 @@
 /* Requests to a remote database: all their reads in one round trip.
  *
- * A request reads one item, and then another that its rules ask for: the account of the session, the item, what it requires.
- * Each would be a round trip. So the request is rehearsed: it runs on what its items were when they were last read (guess.h),
- * until it would write or ask for something else than items. Which items it wanted is known then. They are read with one
- * BatchGetItem, strongly consistent, and the request runs again, on those. When it wants others than in the rehearsal, which
- * happens when a guess was wrong, it is rehearsed once more. A Query that comes up on the way goes out at the same time as the
- * BatchGetItem. When its rows led to items the last time, it is taken to return the same rows, so that their items are read with
- * it: a page whose rows are what they were is one round trip, and of another one only what is new is read after it. Otherwise it
- * ends the rehearsal; between the calls of backend_together() the request goes on as if the Query had found nothing, so that
- * several go out at once. Whatever is answered or written was decided by what was read for this request alone.
+ * A request reads one item after another: the account of the session, the item, the items that rules require. Each
+ * would be a round trip. So the request is rehearsed first:
+ *
+ *   1. It runs on guesses: items as they were last read (guess.h). The rehearsal ends when it would write.
+ *   2. The items it wanted are now known. One BatchGetItem reads them, strongly consistent, and Queries that came up go
+ *      out at the same time.
+ *   3. The request runs again on those answers. If it wants other items, because a guess was wrong, back to 2.
+ *
+ * Answers and writes are decided only by items read for this request; guesses only decide what to read.
+ *
+ * A Query during a rehearsal: if its rows led to items the last time, the rehearsal continues with the same rows, so
+ * that their items are read together with it; an unchanged page is one round trip, and otherwise only new items take
+ * another. Else the Query ends the rehearsal. Between the calls of backend_together() the request continues as if the
+ * Query had found nothing, so that several Queries go out at once.
  *
  * Some items are unknown: the server has just started, or they were never read. Taken as absent, they may end the
  * request early, with 404; so may items that another server has written since. Then the request runs once more to
@@ -32,14 +37,14 @@
 
 struct rehearsal; /* of one request */
 
-/* `r`: app, design, arena and the remote backend. In its arena. `writes`: the request should write, so if it reaches
- * no write, a guess was wrong or it is refused. */
+/* `r`: app, design, arena and the remote backend. The rehearsal lives in its arena. `writes`: the request is meant to
+ * write; if it reaches no write, a guess was wrong or the request is refused. */
 struct rehearsal *rehearse_begin(const struct run *r, struct guesses *g, bool writes);
-/* Knows what earlier rehearsals have read. */
+/* The backend for each run of the request: it answers from what earlier rehearsals have read. */
 struct backend *rehearse_backend(struct rehearsal *h);
 /* The sequential round trips of the request so far. 0: not rehearsed; each of its requests is one. */
 unsigned rehearse_trips(const struct backend *b);
-/* When it began, by the steady clock: nothing was asked before. 0: it is not rehearsed. */
+/* The time before its first read, by the steady clock. 0: not rehearsed. */
 int64_t rehearse_begun_ms(const struct backend *b);
 
 /* Call before each run of the request, with the arena for that run only: a rehearsal ends by the arena's exit, like

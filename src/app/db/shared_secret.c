@@ -11,7 +11,7 @@ static struct slice table_beside(const struct design *d, struct arena *a)
 }
 
 /* The item; without a secret, its key. */
-static struct value item(struct arena *a, struct value secret)
+static struct value secret_item(struct arena *a, struct value secret)
 {
 	struct value_member members[] = {
 		{ SLICE("PK"), value_make_s(a, SLICE("SECRET")) },
@@ -23,7 +23,7 @@ static struct value item(struct arena *a, struct value secret)
 }
 
 /* Whether there was one. A damaged one does not count but stays: the put below does not replace it. */
-static bool take(const struct reply *r, uint8_t out[CALLER_SECRET_BYTES])
+static bool read_secret(const struct reply *r, uint8_t out[CALLER_SECRET_BYTES])
 {
 	struct value secret = value_get(r->item, SLICE("secret"));
 
@@ -33,16 +33,18 @@ static bool take(const struct reply *r, uint8_t out[CALLER_SECRET_BYTES])
 	return true;
 }
 
-static bool get(struct backend *b, const struct design *d, struct arena *a, struct reply *r)
+static bool get_item(struct backend *b, const struct design *d, struct arena *a, struct reply *r)
 {
-	struct request q = { .kind = REQUEST_GET,
-			     .get = { .table = table_beside(d, a), .key = item(a, VALUE_ABSENT), .consistent = true } };
+	struct request q = {
+		.kind = REQUEST_GET,
+		.get = { .table = table_beside(d, a), .key = secret_item(a, VALUE_ABSENT), .consistent = true }
+	};
 
 	backend_execute(b, a, &q, r);
 	return r->status == 200;
 }
 
-static bool put(struct backend *b, const struct design *d, struct arena *a, struct reply *r)
+static bool put_secret(struct backend *b, const struct design *d, struct arena *a, struct reply *r)
 {
 	struct request_action action = { .kind = WRITE_PUT, .table = table_beside(d, a) };
 	struct request q = { .kind = REQUEST_WRITE, .write = { .actions = &action, .count = 1 } };
@@ -53,7 +55,7 @@ static bool put(struct backend *b, const struct design *d, struct arena *a, stru
 		*r = (struct reply){ .status = 500, .message = SLICE("there are no random numbers") };
 		return false;
 	}
-	action.item = item(a, value_make_b(a, slice_make(secret, sizeof(secret))));
+	action.item = secret_item(a, value_make_b(a, slice_make(secret, sizeof(secret))));
 	OPENSSL_cleanse(secret, sizeof(secret));
 	if (!condition_of(a, CONDITION_EXPRESSION, test_attribute(a, TEST_NOT_EXISTS, SLICE("PK"), VALUE_ABSENT),
 			  &action.condition, &e))
@@ -68,8 +70,8 @@ bool shared_secret_load(struct backend *b, const struct design *d, struct arena 
 {
 	struct reply r;
 
-	if (get(b, d, a, &r)) {
-		if (take(&r, out) || (put(b, d, a, &r) && get(b, d, a, &r) && take(&r, out)))
+	if (get_item(b, d, a, &r)) {
+		if (read_secret(&r, out) || (put_secret(b, d, a, &r) && get_item(b, d, a, &r) && read_secret(&r, out)))
 			return true;
 		if (r.status == 200)
 			r.message = SLICE("its secret is damaged; delete the item SECRET, which ends all sessions");

@@ -1,10 +1,11 @@
-/* Items and their entities: which one, in which form, under which address.
+/* Recognising items: their entity, their form, their key.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "app/entity/entity_key.h"
 
 /* ---- which entity ----
  *
- * An item whose entity is not known yet has no slots: its key and its constants are looked up by their names, here only. */
+ * An item whose entity is not known yet has no slots: its key and its constants are looked up by their names, here
+ * only. */
 
 struct candidate {
 	const struct entity *entity; /* NULL: a companion, or the secret of a login */
@@ -17,8 +18,8 @@ struct recognition {
 	struct run *run;
 	struct value stored, keys[TABLE_KEY_MOST];
 	struct candidate best;
-	bool any;         /* there is a best */
-	bool asked, sure; /* of the best: whether it leads to its key */
+	bool any;         /* `best` is set */
+	bool asked, sure; /* of `best`: whether completing the item gives its own key */
 };
 
 static struct recognition recognition(struct run *r, struct value stored)
@@ -30,7 +31,7 @@ static struct recognition recognition(struct run *r, struct value stored)
 	return x;
 }
 
-/* Whether the table's key has the rules' shape; counts the characters that are theirs. */
+/* Whether the table key matches the rules' templates; counts the literal characters that match. */
 static bool has_shape(const struct recognition *x, struct candidate *c)
 {
 	const struct design *d = x->run->design;
@@ -38,7 +39,7 @@ static bool has_shape(const struct recognition *x, struct candidate *c)
 	c->literals = 0;
 	for (size_t k = 0; k < key_count(d); k++) {
 		size_t most = 0, literals;
-		/* A key that no rule computes is an attribute as it is, and any value will do. */
+		/* A key without a rule is an attribute itself: any value fits. */
 		bool any = !key_has_rule(c->rules, c->rule_count, d->key_at[k]);
 
 		if (any && (!c->entity || !slots_attribute(c->entity->slots, d->key_at[k])))
@@ -84,7 +85,7 @@ static bool constants_agree(const struct candidate *c, struct value stored)
 	return true;
 }
 
-/* Whether completing the item would give it the key that it has. Needs all attributes that the conditions read. */
+/* Whether completing the item gives the key that it has. Needs every attribute that the conditions read. */
 static bool leads_to_its_key(const struct recognition *x, const struct entity *e)
 {
 	struct run *r = x->run;

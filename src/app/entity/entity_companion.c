@@ -12,7 +12,7 @@ struct companions {
 	struct map seen; /* keys, as bytes */
 };
 
-static void add(struct companions *c, const struct companion *rule, struct value item)
+static void add_companion(struct companions *c, const struct companion *rule, struct value item)
 {
 	struct value key = dyn_key_of(c->run, item);
 	struct slice bytes = slice_make(key.p, key.n);
@@ -51,7 +51,7 @@ static bool fill_rules(struct scope *s, const struct companion *rule, struct row
 }
 
 /* Makes one companion: for an element of its list, or the only one. */
-static bool make(struct companions *c, const struct companion *rule, struct value element)
+static bool make_companion(struct companions *c, const struct companion *rule, struct value element)
 {
 	struct term_variable each = { rule->each_at, rule->each_variable, element };
 	struct scope s = {
@@ -71,7 +71,7 @@ static bool make(struct companions *c, const struct companion *rule, struct valu
 	for (size_t i = 0; i < key_count(d); i++)
 		if (value_type(row_get(&f, d->key_at[i])) != d->key_at[i]->key->type)
 			return true;
-	add(c, rule, row_item(&f));
+	add_companion(c, rule, row_item(&f));
 	return true;
 }
 
@@ -96,7 +96,7 @@ bool has_many(struct value v)
 	return t == VALUE_L || t == VALUE_SS || t == VALUE_NS || t == VALUE_BS;
 }
 
-/* An element cannot be in a key: the client knows the list's attribute, not the design's variable. */
+/* Blames the list's attribute for an element that cannot be in a key: clients do not know the design's variable. */
 static bool blame_list(struct run *r, const struct companion *rule)
 {
 	const struct term *list = rule->each_list;
@@ -122,7 +122,7 @@ static bool make_each(struct companions *c, const struct companion *rule)
 		return true;
 	it = value_iter(list);
 	while (value_next(&it))
-		if (!make(c, rule, element_of(c->run, &it)))
+		if (!make_companion(c, rule, element_of(c->run, &it)))
 			return blame_list(c->run, rule);
 	return true;
 }
@@ -136,7 +136,7 @@ bool entity_companions(struct run *r, const struct entity *e, const struct row *
 	for (size_t i = 0; i < e->companion_count; i++) {
 		const struct companion *rule = &e->companions[i];
 
-		if (rule->each_list ? !make_each(&c, rule) : !make(&c, rule, VALUE_ABSENT))
+		if (rule->each_list ? !make_each(&c, rule) : !make_companion(&c, rule, VALUE_ABSENT))
 			return false;
 	}
 	*out = c.list;
@@ -172,4 +172,12 @@ bool entity_is_companion(struct run *r, struct value stored)
 				return true;
 		}
 	return false;
+}
+
+const struct companion_item *companion_find(const struct companion_item *list, size_t n, struct value key)
+{
+	for (size_t i = 0; i < n; i++)
+		if (value_equal(list[i].key, key))
+			return &list[i];
+	return NULL;
 }

@@ -1,7 +1,7 @@
 /* Completes an item: derived attributes, attributes with a condition, and keys.
  *
- * They may depend on one another in any order, so each is worked out when it is first needed, after the attributes that it
- * names. A circle ends where it began, with the value that was there.
+ * They may depend on one another in any order, so each is computed when it is first needed, after the attributes that
+ * it names. In a circle, the attribute where it began keeps the value that the item had.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "app/entity/entity_key.h"
 #include "app/entity/input.h"
@@ -14,7 +14,7 @@ struct completion {
 	struct row *fields;
 	struct scope scope;
 	struct row old;
-	bool *attributes, *keys; /* by index: done or begun; keys: by the first rule for an attribute */
+	bool *attributes, *keys; /* by index: computed, or being computed; keys: by the first rule for an attribute */
 	bool failed;
 };
 
@@ -47,7 +47,7 @@ static struct value later(struct completion *c, const struct attribute *a)
 	return value_make_s(c->run->arena, time_format(seconds * 1000, text));
 }
 
-static void put(struct completion *c, const struct name *name, struct value v)
+static void put_value(struct completion *c, const struct name *name, struct value v)
 {
 	if (value_present(v))
 		row_set(c->fields, name, v);
@@ -55,7 +55,7 @@ static void put(struct completion *c, const struct name *name, struct value v)
 		row_drop(c->fields, name);
 }
 
-/* A reference to another item is stored in the form of that item's identity. */
+/* A reference to another item is normalised as that item's identity is. */
 static bool refer(struct completion *c, const struct attribute *a, struct value *v)
 {
 	struct attribute as = { .type = a->type, .lower = true };
@@ -109,7 +109,7 @@ static bool keep_limits(struct completion *c, const struct attribute *a)
 	const char *why;
 
 	if (!value_present(v) || value_type(v) == VALUE_NULL || value_equal(v, row_get(&c->old, a->at)) ||
-	    a->at == c->entity->login.password_at) /* a hash, whatever is said of passwords */
+	    a->at == c->entity->login.password_at) /* it holds a hash, so limits for passwords do not apply */
 		return true;
 	v = input_made(c->run, a, input_normal(c->run, a, v));
 	if (a->lower_when_count && !refer(c, a, &v))
@@ -133,9 +133,9 @@ static bool compute(struct completion *c, const struct attribute *a)
 	if (a->derived) {
 		if (!scope_value_for(&c->scope, a->derived, a->name, &v))
 			return false;
-		put(c, a->at, v);
+		put_value(c, a->at, v);
 	} else if (a->after.n) {
-		put(c, a->at, later(c, a));
+		put_value(c, a->at, later(c, a));
 	} else if (a->counter && !value_present(row_get(c->fields, a->at))) {
 		row_set(c->fields, a->at, value_make_i64(c->run->arena, 0));
 	}
@@ -203,7 +203,7 @@ static bool make_key(struct completion *c, const struct name *attribute)
 		return no_key(c, attribute, rule);
 	if (k && value_present(v) && value_type(v) != k->type)
 		return wrong_type(c, k, v);
-	put(c, attribute, v);
+	put_value(c, attribute, v);
 	return true;
 }
 

@@ -20,7 +20,7 @@ struct asks {
 	bool missing;
 };
 
-static void ask(void *ctx, const struct name *name)
+static void ask_name(void *ctx, const struct name *name)
 {
 	struct asks *x = ctx;
 	uint32_t at = x->entity->slots->of_name[name->id];
@@ -34,7 +34,7 @@ static bool can_tell(const struct entity *e, const struct row *have, const struc
 {
 	struct asks x = { .entity = e, .have = have };
 
-	names_each(t, ask, &x);
+	names_each(t, ask_name, &x);
 	return !x.missing;
 }
 
@@ -124,7 +124,7 @@ static bool make_key(struct run *r, const struct entity *e, struct row *f, bool 
 	return true;
 }
 
-/* The same for keys that are made from the identity alone. */
+/* The same if the identity alone makes the key: no search for conditions. */
 static bool fill_key(struct run *r, const struct entity *e, const struct row *identity, struct value *key)
 {
 	struct scope s = { .run = r, .item = identity };
@@ -180,7 +180,8 @@ static bool visit_row(void *ctx, const struct row *row, bool *stop)
 		*stop = is_of_identity(x, row);
 		if (*stop)
 			*x->key = dyn_key_of(r, row->full);
-		if (*stop && places_of(r)) /* what the item is like, so that what it leads to is read with it */
+		if (*stop &&
+		    places_of(r)) /* a guess at the item, so that the items it refers to are read in the same round trip */
 			guess_learn(places_of(r), *x->key, row->full);
 		return true;
 	}
@@ -201,10 +202,10 @@ static bool visit_row(void *ctx, const struct row *row, bool *stop)
 
 /* ---- places: where an item of this identity was last seen ----
  *
- * A database elsewhere shows an item in an index a moment late, and asking it is a round trip. So this server remembers the
- * keys of items that it wrote or found. A place is a guess: the item is read there, and must have the identity. */
+ * A database elsewhere shows an item in an index a moment late, and asking it is a round trip. So this server remembers
+ * the keys of items that it wrote or found. A place is a guess: the item is read there, and must have the identity. */
 
-/* The name under which a place is kept. It can be no key of the table. */
+/* The name under which a place is remembered. It is no valid table key. */
 static struct value name_of_place(struct run *r, const struct entity *e, const struct row *identity)
 {
 	struct value_member *members = arena_array(r->arena, struct value_member, e->param_count + 1);
@@ -259,7 +260,7 @@ static bool find_by(struct run *r, const struct entity *e, const struct row *ide
 
 /* ---- */
 
-/* False: a part of it is missing. */
+/* False: a part of the identity is absent. */
 static bool lay_identity(struct run *r, const struct entity *e, const struct value *args, struct row *identity)
 {
 	row_init(identity, r->arena, e);

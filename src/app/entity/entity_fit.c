@@ -47,7 +47,8 @@ static bool types_fit(struct run *r, const struct row *item, struct slice *why)
 
 /* ---- the identity ---- */
 
-/* Whether the item makes the key that it has. (Formats may lose a part of a value, so reading the key back is not enough.) */
+/* Whether the item makes the key that it has. (Formats may lose a part of a value, so reading the key back is not
+ * enough.) */
 static bool key_follows(struct run *r, const struct row *item, const struct row *full)
 {
 	const struct entity *e = item->entity;
@@ -69,7 +70,7 @@ static bool key_follows(struct run *r, const struct row *item, const struct row 
 static bool identity_fits(struct run *r, const struct row *item, struct slice *why)
 {
 	const struct entity *e = item->entity;
-	struct row told, full; /* what the key tells of the identity; the item, with what is in the key alone */
+	struct row told, full; /* the identity as the key has it; the item with what only the key holds */
 
 	row_copy(&told, r->arena, item);
 	row_copy(&full, r->arena, item);
@@ -104,7 +105,7 @@ bool entity_fits(struct run *r, const struct row *stored, struct slice *why)
 
 	*why = SLICE("");
 	fits = types_fit(r, stored, why) && identity_fits(r, stored, why);
-	r->problem = before; /* a key that cannot be made is no problem of the run's */
+	r->problem = before; /* failing to make a key is not an error of the request */
 	return fits;
 }
 

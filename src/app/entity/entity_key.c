@@ -61,7 +61,7 @@ bool key_matches(struct run *r, const struct template *t, struct value v, size_t
 		*literals += t->parts[i].names ? 0 : t->parts[i].literal.n;
 	if (value_type(v) != VALUE_S)
 		return value_present(v) && template_is_bare(t);
-	if (!slice_starts(value_bytes(v), template_prefix(t))) /* most of them, without memory */
+	if (!slice_starts(value_bytes(v), template_prefix(t))) /* rejects most candidates without allocating */
 		return false;
 	return template_match(t, value_bytes(v), arena_array(r->arena, struct slice, t->part_count));
 }
@@ -136,7 +136,8 @@ static void read_rule(const struct reading *x, const struct key_rule *rule, stru
 	}
 }
 
-/* The form of the key: of those that match, one whose condition holds; of these, the one with the most literal text. */
+/* The rule that made the key: one that matches and whose condition holds; among several, the one with the most
+ * literal text. */
 static const struct key_rule *form_of(const struct reading *x, const struct name *attribute, struct value v)
 {
 	struct scope s = { .run = x->run, .item = x->fields };
@@ -150,7 +151,7 @@ static const struct key_rule *form_of(const struct reading *x, const struct name
 
 		if (rule->at != attribute || !key_matches(x->run, rule->template, v, &literals))
 			continue;
-		/* A condition that cannot be evaluated counts as false; that is no problem of the request's. */
+		/* A condition that cannot be evaluated counts as false, without a problem for the request. */
 		if (!scope_holds(&s, rule->when, &holds))
 			holds = false;
 		if (best && (best_holds > holds || (best_holds == holds && most >= literals)))

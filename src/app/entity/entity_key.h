@@ -1,4 +1,5 @@
-/* Key rules, and reading them backwards; what terms read. For the files of entity.h, the conditions of write/ and the oracle.
+/* Key rules: choosing, matching and reading them backwards; the names that terms read. For the files of entity.h, the
+ * conditions of write/, and the oracle.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef THORPE_APP_ENTITY_ENTITY_KEY_H
 #define THORPE_APP_ENTITY_ENTITY_KEY_H
@@ -12,13 +13,14 @@ static inline size_t key_count(const struct design *d)
 {
 	return (d->key_at[0] != NULL) + (d->key_at[1] != NULL);
 }
-/* Of a key, which is a map of one or two attributes. */
+/* One attribute of a key, which is a map of one or two. */
 static inline struct value key_part(struct value key, const struct name *n)
 {
 	return value_get(key, n->text);
 }
 
-/* Of the rules for one attribute: the first whose condition holds, else the one without a condition, else NULL. */
+/* Chooses among the rules for one attribute: the first whose condition holds, else the one without a condition, else
+ * NULL. */
 bool key_rule_choose(struct scope *s, const struct key_rule *rules, size_t n, const struct name *attribute,
 		     const struct key_rule **out) MUST_CHECK;
 /* Whether the name is part of the entity's identity. */
@@ -29,15 +31,15 @@ bool key_matches(struct run *r, const struct template *t, struct value v, size_t
 /* Whether rules of some companion, credentials or entity could have made the item's key. */
 bool key_fits_rules(struct run *r, const struct key_rule *rules, size_t n, struct value stored);
 
-/* Sets what `f` lacks and the stored item's keys tell: attributes `from the key` and those of the identity; with `all`
- * whatever stands in the table's key. */
+/* Sets attributes that `f` lacks from the stored item's keys: those declared `from the key` and those of the
+ * identity; with `all`, every placeholder of the table key. */
 void key_read(struct run *r, const struct row *stored, struct row *f, bool all);
 
-/* The key that this identity led to before in this run; NULL: it is not known. Only where the identity alone makes the key. */
+/* The key that this identity had earlier in this run; NULL: unknown. Only for keys that the identity alone makes. */
 const struct value *memo_place(const struct run *r, const struct entity *e, const struct value *args);
 void memo_keep_place(struct run *r, const struct entity *e, const struct value *args, struct value key);
 
-/* Whether it is a list or a set; one of its elements (of a list: as it is). */
+/* Whether the value is a list or a set; the i-th element of it. */
 bool has_many(struct value v);
 struct value element_of(struct run *r, const struct value_iter *it);
 

@@ -1,4 +1,4 @@
-/* Items that a run has read. So a rule that a hundred rows ask reads another item once.
+/* Items that a run has read, so that a rule evaluated for a hundred rows reads another item once.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "app/db/dyn.h"
 #include "app/entity/entity_key.h"
@@ -7,7 +7,7 @@
 #define ASKED_MOST  8
 #define PLACES_MOST 8
 
-/* The item of an identity, so that its key is worked out once, too. */
+/* A remembered identity and its item, so that the key is computed once, too. */
 struct asked {
 	const struct entity *entity; /* NULL: a free place */
 	const struct value *args;
@@ -15,7 +15,8 @@ struct asked {
 	bool is_at; /* the item has that identity */
 };
 
-/* The key of an identity. A write asks for the same few over and over: copies, rules, counts, requirements. */
+/* A remembered identity and its key. A write locates the same few items repeatedly: copies, rules, counts,
+ * requirements. */
 struct located {
 	const struct entity *entity;
 	const struct value *args;
@@ -25,9 +26,9 @@ struct located {
 struct memo {
 	struct map items; /* bytes of the key -> struct seen */
 	struct asked asked[ASKED_MOST];
-	size_t next; /* the one that is given away next */
+	size_t next; /* the entry to replace next */
 	struct located places[PLACES_MOST];
-	size_t place_count; /* that were kept; the last so many of them are there */
+	size_t place_count; /* added so far; the table has the latest ones */
 };
 
 struct seen {
@@ -46,7 +47,7 @@ static struct seen *seen_of(struct run *r, struct value key)
 	return r->memo ? map_get(&r->memo->items, bytes_of(key)) : NULL;
 }
 
-/* The item is read again, so whether it has the identity is open again. */
+/* Forgets whether the item has the identity: it is being read again. */
 static void forget_asked(struct memo *m, const struct seen *s)
 {
 	for (size_t i = 0; i < ASKED_MOST; i++)
@@ -184,14 +185,6 @@ bool entity_fetch_key(struct run *r, const struct entity *e, struct value key, b
 
 /* ---- by identity ---- */
 
-static bool are_same(const struct value *x, const struct value *y, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		if (!value_equal(x[i], y[i]))
-			return false;
-	return true;
-}
-
 static const struct value *copied(struct run *r, const struct value *args, size_t n)
 {
 	struct value *copy = arena_array(r->arena, struct value, n);
@@ -206,7 +199,7 @@ const struct value *memo_place(const struct run *r, const struct entity *e, cons
 	for (size_t i = 0; r->memo && i < PLACES_MOST && i < r->memo->place_count; i++) {
 		const struct located *p = &r->memo->places[i];
 
-		if (p->entity == e && are_same(p->args, args, e->param_count))
+		if (p->entity == e && values_equal(p->args, args, e->param_count))
 			return &p->key;
 	}
 	return NULL;
@@ -225,13 +218,13 @@ static const struct asked *asked_before(struct run *r, const struct entity *e, c
 	for (size_t i = 0; r->memo && i < ASKED_MOST; i++) {
 		const struct asked *k = &r->memo->asked[i];
 
-		if (k->entity == e && are_same(k->args, args, n))
+		if (k->entity == e && values_equal(k->args, args, n))
 			return k;
 	}
 	return NULL;
 }
 
-/* Not for entities with `found by`: another item may be the one that is found next. */
+/* Not for entities with `found by`: the next search may find another item. */
 static void remember_asked(struct run *r, const struct entity *e, const struct value *args, size_t n,
 			   const struct seen *seen, bool is_at)
 {

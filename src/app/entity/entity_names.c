@@ -1,4 +1,4 @@
-/* What terms and templates read of the item they are about.
+/* The attributes of the item that terms and templates read.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "app/entity/entity_key.h"
 
@@ -38,7 +38,7 @@ struct names {
 	struct arena *arena;
 	struct name_list *list;
 	const struct entity *entity;
-	bool *seen; /* by slot: followed already, so that a circle ends */
+	bool *seen; /* by slot: visited already; ends circles */
 };
 
 bool names_among(const struct name *const *list, size_t count, const struct name *n)
@@ -93,7 +93,7 @@ static void follow(void *ctx, const struct name *name)
 	}
 }
 
-/* old.x is x as it was stored, whatever x is made from. */
+/* old.x is the stored x: the attributes that x is made from do not matter. */
 static void add_old(void *ctx, const struct term *t)
 {
 	struct names *x = ctx;

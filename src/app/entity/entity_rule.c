@@ -1,4 +1,4 @@
-/* An entity's `allow` rules, for one item or for many.
+/* Evaluates an entity's `allow` rules, for one item or for many.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "app/entity/entity.h"
 

@@ -20,7 +20,7 @@ bool input_is_kept(const struct attribute *a)
 	       a->after.n || a->the_caller;
 }
 
-/* Whether this caller may set the attribute. Operators may set those that the server keeps. */
+/* Whether this caller may set the attribute. Operators may also set attributes that the server keeps. */
 static bool may_give(const struct body *b, const struct attribute *a)
 {
 	if (b->use == INPUT_ACTION)
@@ -117,7 +117,7 @@ static bool take_member(const struct body *b, const struct json_member *m)
 	if (m->value.type == JSON_NULL)
 		return take_null(b, a);
 	if (b->use == INPUT_PATCH && a->type == ATTR_MAP &&
-	    m->value.type == JSON_OBJECT) { /* its limits are those of the whole */
+	    m->value.type == JSON_OBJECT) { /* its limits are checked on the merged map */
 		any = *a;
 		any.has_min = any.has_max = any.compressed = false;
 		a = &any;

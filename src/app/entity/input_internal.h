@@ -5,7 +5,7 @@
 
 #include "app/entity/input.h"
 
-/* where a value stands, for what is said about it */
+/* where a value is in a body, for messages about it */
 struct input_place {
 	struct run *r;
 	const struct attribute *attribute;
@@ -17,7 +17,7 @@ struct input_place {
 /* As input_json(). */
 bool input_place_value(struct input_place *at, const struct json *j, struct value *out) MUST_CHECK;
 
-/* Of a map that was not read from JSON: its range, and compressed where the attribute says so. */
+/* For a map that was not read from JSON: checks its range, and compresses it if the attribute says so. */
 bool input_place_limits(struct input_place *at, struct value *v) MUST_CHECK;
 
 #endif

@@ -1,7 +1,8 @@
-/* JSON Merge Patch (RFC 7396) of maps: members given are set, null removes them, maps in maps likewise; everything else, lists
- * too, is replaced.
+/* JSON Merge Patch (RFC 7396) of maps: sets given members, removes those given as null, merges maps in maps, and
+ * replaces everything else, lists too.
  *
- * Values are merged, not texts: what the patch does not name stays as it is stored, also what JSON has no word for.
+ * Merges values, not texts: members that the patch does not name stay exactly as stored, even if JSON cannot express
+ * them.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "app/entity/input_internal.h"
 #include "app/entity/packed.h"
@@ -20,7 +21,7 @@ static struct members members_of(struct value map)
 	return m;
 }
 
-/* Both are walked at once: a patch may name as many members as there are. */
+/* Walks both in parallel: a patch may name any number of members. */
 static struct value merge(struct arena *a, struct value was, struct value patch)
 {
 	struct members old = members_of(was), new_ = members_of(patch);
@@ -45,7 +46,7 @@ static struct value merge(struct arena *a, struct value was, struct value patch)
 	return value_make_map(a, list, n);
 }
 
-/* A compressed one as the map it was; absent: it is none. */
+/* Unpacks a compressed map; absent if it is no map. */
 static struct value unpacked(struct run *r, const struct attribute *a, struct value v)
 {
 	struct attribute any = { .name = a->name, .type = ATTR_MAP };

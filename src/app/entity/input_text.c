@@ -107,7 +107,7 @@ static struct json string_of(struct slice s)
 	return (struct json){ .type = JSON_STRING, .string = s };
 }
 
-/* a,b,c; nothing at all is an empty list. */
+/* Splits "a,b,c"; an empty text is an empty list. */
 static struct json list_of(struct arena *a, struct slice s)
 {
 	size_t most = s.n ? 1 : 0, n = 0;

@@ -14,7 +14,7 @@
 #include "value/base64.h"
 #include "value/codec.h"
 
-static bool refuse(const struct input_place *at, const char *what)
+static bool refuse_value(const struct input_place *at, const char *what)
 {
 	if (at->element)
 		return run_invalid(at->r, at->name, "element %zu: %s", at->element, what);
@@ -27,7 +27,7 @@ static bool refuse_range(const struct input_place *at, const char *unit)
 	char text[FITS_TEXT_MAX];
 
 	attribute_range_text(at->attribute, unit, text);
-	return refuse(at, text);
+	return refuse_value(at, text);
 }
 
 static bool in_range(const struct input_place *at, double v, const char *unit)
@@ -53,16 +53,6 @@ static struct slice double_text(struct arena *a, double d)
 			break;
 	}
 	return arena_copy(a, slice_str(text));
-}
-
-/* Of an encoded number, for comparing with a range. */
-static double to_double(struct value v)
-{
-	char text[NUMBER_TEXT_MAX];
-	struct number n = value_number(v);
-
-	number_format(&n, text);
-	return strtod(text, NULL);
 }
 
 /* Any JSON number; text where that is what numbers come as. False: `j` is no number DynamoDB can hold, and why. */
@@ -106,28 +96,28 @@ static bool take_number(struct input_place *at, const struct json *j, enum attr_
 	struct number n;
 
 	if (!read_number(at, j, out, &why))
-		return refuse(at, type == ATTR_INTEGER && why[strlen("a number")] == 0 ? "a whole number" : why);
+		return refuse_value(at, type == ATTR_INTEGER && why[strlen("a number")] == 0 ? "a whole number" : why);
 	if (type == ATTR_INTEGER && !is_whole(*out))
-		return refuse(at, "a whole number");
+		return refuse_value(at, "a whole number");
 	n = value_number(*out);
 	if (type == ATTR_EPOCH && (!number_to_i64(&n, &seconds) || seconds < 0))
-		return refuse(at, "a time in whole seconds since 1970");
-	return in_range(at, to_double(*out), "");
+		return refuse_value(at, "a time in whole seconds since 1970");
+	return in_range(at, value_double(*out), "");
 }
 
 /* ---- text ---- */
-/* email, url, slug, name. Not of what a request asks for: there is nothing where it does not fit. */
+/* email, url, slug, name. Not checked for parameters of a read: a value that does not fit finds nothing. */
 static bool has_form(const struct input_place *at, struct slice s)
 {
 	const char *why = at->from_text ? NULL : attribute_form_misses(at->attribute, s);
 
-	return !why || refuse(at, why);
+	return !why || refuse_value(at, why);
 }
 
 static bool take_string(struct input_place *at, const struct json *j, struct value *out)
 {
 	if (j->type != JSON_STRING)
-		return refuse(at, "a string");
+		return refuse_value(at, "a string");
 	*out = value_make_s(at->r->arena, j->string);
 	if (at->element) /* the list is normalised as a whole */
 		return has_form(at, j->string);
@@ -151,7 +141,7 @@ static bool take_choice(struct input_place *at, const struct json *j, struct val
 		buf_put(&b, a->choices[i]);
 	}
 	buf_byte(&b, 0);
-	return refuse(at, b.p);
+	return refuse_value(at, b.p);
 }
 
 static bool take_timestamp(struct input_place *at, const struct json *j, struct value *out)
@@ -160,7 +150,7 @@ static bool take_timestamp(struct input_place *at, const struct json *j, struct 
 	int64_t ms;
 
 	if (j->type != JSON_STRING || !time_parse(j->string, &ms))
-		return refuse(at, "a timestamp like 2026-01-15T10:30:00Z");
+		return refuse_value(at, "a timestamp like 2026-01-15T10:30:00Z");
 	*out = value_make_s(at->r->arena, time_format(ms, text));
 	return true;
 }
@@ -172,9 +162,9 @@ static bool take_boolean(struct input_place *at, const struct json *j, struct va
 	if (at->from_text && j->type == JSON_STRING) {
 		is = slice_is(j->string, "true");
 		if (!is && !slice_is(j->string, "false"))
-			return refuse(at, "true or false");
+			return refuse_value(at, "true or false");
 	} else if (j->type != JSON_BOOL) {
-		return refuse(at, "true or false");
+		return refuse_value(at, "true or false");
 	}
 	*out = value_make_bool(at->r->arena, is);
 	return true;
@@ -186,10 +176,10 @@ static bool take_binary(struct input_place *at, const struct json *j, struct val
 	size_t n;
 
 	if (j->type != JSON_STRING || j->string.n % 4)
-		return refuse(at, "base64");
+		return refuse_value(at, "base64");
 	bytes = arena_alloc(at->r->arena, j->string.n / 4 * 3);
 	if (!base64_decode(j->string, bytes, &n))
-		return refuse(at, "base64");
+		return refuse_value(at, "base64");
 	*out = value_make_b(at->r->arena, slice_make(bytes, n));
 	return in_range(at, (double)n, "bytes");
 }
@@ -215,7 +205,7 @@ static bool take_any_map(struct input_place *at, const struct json *j, int level
 	for (size_t i = 0; i < j->count; i++) {
 		list[i].name = j->members[i].name;
 		if (!list[i].name.n)
-			return refuse(at, "no empty names");
+			return refuse_value(at, "no empty names");
 		if (!take_any(at, &j->members[i].value, levels - 1, &list[i].value))
 			return false;
 	}
@@ -235,14 +225,14 @@ static bool take_any(struct input_place *at, const struct json *j, int levels, s
 	case JSON_BOOL: *out = value_make_bool(at->r->arena, j->boolean); return true;
 	case JSON_STRING: *out = value_make_s(at->r->arena, j->string); return true;
 	case JSON_INT:
-	case JSON_DOUBLE: return read_number(&typed, j, out, &why) || refuse(at, why);
+	case JSON_DOUBLE: return read_number(&typed, j, out, &why) || refuse_value(at, why);
 	case JSON_ARRAY:
 	case JSON_OBJECT:
 		if (levels <= 0)
-			return refuse(at, "fewer lists and objects inside one another");
+			return refuse_value(at, "fewer lists and objects inside one another");
 		return j->type == JSON_ARRAY ? take_any_list(at, j, levels, out) : take_any_map(at, j, levels, out);
 	}
-	return refuse(at, "JSON");
+	return refuse_value(at, "JSON");
 }
 
 /* ---- collections ---- */
@@ -261,7 +251,7 @@ static bool take_scalar(struct input_place *at, enum attr_type type, const struc
 	case ATTR_ENUM: return take_choice(at, j, out);
 	case ATTR_BINARY: return take_binary(at, j, out);
 	case ATTR_LIST: /* only as an element: lists themselves are taken by take_list() */
-		return j->type == JSON_ARRAY ? take_any(at, j, levels, out) : refuse(at, "a list");
+		return j->type == JSON_ARRAY ? take_any(at, j, levels, out) : refuse_value(at, "a list");
 	case ATTR_SET:
 	case ATTR_MAP: break;
 	}
@@ -288,7 +278,7 @@ static bool take_list(struct input_place *at, const struct json *j, struct value
 	struct value *list;
 
 	if (j->type != JSON_ARRAY)
-		return refuse(at, "a list");
+		return refuse_value(at, "a list");
 	list = arena_array(at->r->arena, struct value, j->count);
 	/* The count comes first: a list that is much too long needs no error for each element. */
 	if (at->attribute->has_max && !at->attribute->lower && j->count > at->attribute->max)
@@ -316,7 +306,7 @@ static bool take_set(struct input_place *at, const struct json *j, struct value 
 	struct slice *raw;
 
 	if (j->type != JSON_ARRAY)
-		return refuse(at, "a list without duplicates");
+		return refuse_value(at, "a list without duplicates");
 	list = arena_array(a, struct value, j->count);
 	raw = arena_array(a, struct slice, j->count);
 	if (!take_elements(at, j, list))
@@ -327,7 +317,7 @@ static bool take_set(struct input_place *at, const struct json *j, struct value 
 	if (j->count) {
 		*out = value_make_set(a, set_type(at->attribute->element), raw, j->count);
 		if (value_count(*out) < j->count)
-			return refuse(at, "a list without duplicates");
+			return refuse_value(at, "a list without duplicates");
 		*out = input_normal(at->r, at->attribute, *out);
 	}
 	return in_range(at, (double)value_count(*out), "elements");
@@ -336,7 +326,7 @@ static bool take_set(struct input_place *at, const struct json *j, struct value 
 static bool take_map(struct input_place *at, const struct json *j, struct value *out)
 {
 	if (j->type != JSON_OBJECT)
-		return refuse(at, "an object");
+		return refuse_value(at, "an object");
 	if (!take_any(at, j, VALUE_LEVELS_MAX - 1, out))
 		return false;
 	return in_range(at, (double)value_count(*out), "members");
@@ -350,7 +340,7 @@ static bool pack(struct input_place *at, struct value *v)
 	buf_init(&b, at->r->arena);
 	output_value(&b, *v);
 	if (b.n > PACKED_MOST_IN)
-		return refuse(at, "at most 1 MB of JSON");
+		return refuse_value(at, "at most 1 MB of JSON");
 	*v = packed_make(at->r->arena, buf_slice(&b));
 	return true;
 }

@@ -45,7 +45,7 @@ static bool is_shown(const struct writing *w, const struct slot *n, bool show_pr
 	return !n->hidden && (!n->private_ || show_private) && !is_left_out(w, n->name);
 }
 
-/* Whether a private value is among what would be written. */
+/* Whether the row has a private value that would be written. */
 static bool has_secret(const struct writing *w, const struct slots *o, const struct value *values)
 {
 	for (size_t i = 0; o->has_private && i < o->written; i++)
@@ -70,7 +70,7 @@ static char *put_packed(struct json_fast *j, char *to, struct value v)
 	return json_fast_more(j, j->b->p + j->b->n, JSON_AROUND);
 }
 
-/* What is neither text nor compressed; there is room for a number. */
+/* A value that is neither text nor compressed. `to` has room for a number. */
 static inline char *put_short(struct json_fast *j, char *to, struct value v)
 {
 	const uint8_t *p = v.p + 1;
@@ -87,8 +87,8 @@ static inline char *put_short(struct json_fast *j, char *to, struct value v)
 	return writer_value(j, to, v);
 }
 
-/* There is always room for a number, all labels, and all texts as they are: they are part of the item. What becomes longer than it is
- * there (escapes, numbers, binaries) asks for its own, and for all that again. */
+/* Invariant: the buffer has room for a number, all labels and all texts unescaped, which are part of the item. A
+ * value that becomes longer in JSON (escapes, numbers, binaries) makes room for itself and for all of that again. */
 static void put_values(const struct writing *w, const struct slots *o, struct value full, const struct value *values,
 		       bool show_private)
 {
@@ -136,7 +136,7 @@ static bool put_entity(struct run *r, const struct writing *w, const struct row 
 }
 
 /* ---- companions and strangers ---- */
-/* No rule is about a companion or a stranger, so attributes that are private in any entity are for operators only. */
+/* Companions and strangers have no rule, so an attribute that is private in any entity is shown only to operators. */
 static bool is_secret_anywhere(const struct run *r, const struct name *n)
 {
 	for (size_t i = 0; i < r->design->entity_count; i++) {
@@ -148,7 +148,8 @@ static bool is_secret_anywhere(const struct run *r, const struct name *n)
 	return false;
 }
 
-/* Some companion has `name: <name>`: a value that happens to be an index's key as it is, and not one made up for it. */
+/* Whether some companion stores the attribute as `name: <name>`: it is then a value of the design that happens to be
+ * an index key, not one made for the index. */
 static bool is_told_by_companion(const struct design *d, const struct name *name)
 {
 	if (name->of_table)

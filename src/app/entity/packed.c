@@ -1,4 +1,4 @@
-/* gzip of JSON and back, with libdeflate. What comes from the table may have been put there by anyone and is checked.
+/* gzip of JSON and back, with libdeflate. Any program may have written the stored bytes, so they are checked.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "app/entity/packed.h"
 #include <libdeflate.h>
@@ -29,7 +29,7 @@ static size_t size_said(struct slice gzip)
 	return (size_t)p[0] | (size_t)p[1] << 8 | (size_t)p[2] << 16 | (size_t)p[3] << 24;
 }
 
-/* The tree is thrown away at once: a page of rows should not hold on to it. */
+/* Releases the parsed tree at once: a page of rows should not keep all of them. */
 static bool is_json(struct slice text)
 {
 	struct arena own;

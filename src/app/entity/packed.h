@@ -1,15 +1,16 @@
-/* What a `compressed` attribute is in the table: gzip of its JSON, a binary, so that any reader of the stream can inflate it.
+/* The stored form of a `compressed` attribute: a binary with its JSON in gzip, so that any reader of the stream can
+ * inflate it.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef THORPE_APP_ENTITY_PACKED_H
 #define THORPE_APP_ENTITY_PACKED_H
 
 #include "value/value.h"
 
-/* Of the JSON text. One list may show a thousand of them, so what goes in is kept smaller than what would come out again. */
+/* Limits of the JSON text. A list may show a thousand of them, so writes are limited to less than reads accept. */
 #define PACKED_MOST_IN  (1 << 20)
 #define PACKED_MOST_OUT (4 << 20)
 
-/* A B. The same text always gives the same bytes. */
+/* Returns a B. The same text always gives the same bytes. */
 struct value packed_make(struct arena *a, struct slice json);
 /* Appends the JSON that a B was made from. False, with nothing appended: it is not gzip, too large, or no JSON. */
 bool packed_write(struct buf *b, struct value v) MUST_CHECK;

@@ -5,8 +5,8 @@
 #include "app/entity/entity.h"
 #include "app/entity/witness.h"
 
-#define DEPTH_MOST    8 /* rules that ask for rules: a circle of them ends here */
-#define DEPTH_EXPLORE 4 /* the same where every part of every rule is looked at */
+#define DEPTH_MOST    8 /* rules that evaluate other rules (visible E): ends a circle */
+#define DEPTH_EXPLORE 4 /* the same for a run that explores, which evaluates every part of every rule */
 
 static void scope_reads(void *ctx, const struct name *n, struct value v)
 {
@@ -15,7 +15,7 @@ static void scope_reads(void *ctx, const struct name *n, struct value v)
 	witness_reads(s->witness, n, v);
 }
 
-/* The run has its problem; the term needs an error to stop at. */
+/* Ends the evaluation: the run has the problem, but a term stops only at an error. */
 static bool stop(struct scope *s, struct error *e)
 {
 	s->failed = true;

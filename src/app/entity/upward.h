@@ -1,4 +1,5 @@
-/* Two questions of rules that rooms above answer. They are declared here, so that entity/ includes no header of those rooms.
+/* Two functions that rules need and that rooms above define. Declared here, so that entity/ includes no header of
+ * those rooms.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef THORPE_APP_ENTITY_UPWARD_H
 #define THORPE_APP_ENTITY_UPWARD_H

@@ -1,9 +1,9 @@
-/* Notes of what a write has looked at.
+/* Notes about the items that a write has read.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "app/entity/witness.h"
 #include "app/db/dyn.h"
 
-static struct witness *find(const struct witnesses *all, struct value key)
+static struct witness *find_witness(const struct witnesses *all, struct value key)
 {
 	for (struct witness *w = all->first; w; w = w->next)
 		if (value_equal(w->key, key))
@@ -11,7 +11,7 @@ static struct witness *find(const struct witnesses *all, struct value key)
 	return NULL;
 }
 
-static struct witness *add(struct run *r, const struct entity *e, struct value key)
+static struct witness *add_witness(struct run *r, const struct entity *e, struct value key)
 {
 	struct witnesses *all = r->witnesses;
 	struct witness *w = arena_new(r->arena, struct witness);
@@ -37,16 +37,16 @@ struct witness *witness_item(struct run *r, const struct entity *e, const struct
 
 	if (!r->witnesses || !value_present(look->key))
 		return NULL;
-	w = find(r->witnesses, look->key);
+	w = find_witness(r->witnesses, look->key);
 	if (!w) {
-		w = add(r, e, look->key);
+		w = add_witness(r, e, look->key);
 		w->there = look->item.entity != NULL;
 		w->stored = look->stored;
 	} else if (w->entity == e && w->there != (look->item.entity != NULL)) {
 		w->torn = w->torn || !is_of_another_identity(r, e, w->there ? look->stored : w->stored);
 		w->there = true;
 	} else if (w->entity != e && !w->there && look->item.entity) {
-		/* It was looked for as two entities and is this one, so it is not the other. */
+		/* A rule has looked for two entities at this key. The item is of this one, so not of the other. */
 		w->entity = e;
 		w->there = true;
 	}
@@ -86,9 +86,9 @@ struct witness *witness_row(struct run *r, const struct access *access, const st
 	if (!r->witnesses)
 		return NULL;
 	key = dyn_key_of(r, row->full);
-	w = find(r->witnesses, key);
+	w = find_witness(r->witnesses, key);
 	if (!w) {
-		w = add(r, row->entity, key);
+		w = add_witness(r, row->entity, key);
 		w->there = true;
 		w->stored = row->full;
 	}

@@ -174,7 +174,7 @@ static void put_body(struct oas *o, const struct entity *e, enum oas_schema s, b
 /* ---- items ---- */
 
 /* "Read a Post" */
-static void begin(struct oas *o, const char *id, const char *verb, const struct entity *e)
+static void begin_entity_operation(struct oas *o, const char *id, const char *verb, const struct entity *e)
 {
 	oas_begin_operation(o, id, e->name, e->name);
 	oas_member_printf(o, "summary", "%s %s %.*s", verb, article(e->name), SLICE_ARG(e->name));
@@ -194,7 +194,7 @@ static void end_responses(struct oas *o, unsigned problems)
 
 static void put_read(struct oas *o, const struct entity *e)
 {
-	begin(o, "get", "Read", e);
+	begin_entity_operation(o, "get", "Read", e);
 	describe(o, e, ALLOW_READ, NULL);
 	put_parameters(o, OAS_BIT(OAS_IF_NONE_MATCH));
 	begin_responses(o);
@@ -209,7 +209,7 @@ static void put_read(struct oas *o, const struct entity *e)
 
 static void put_create(struct oas *o, const struct entity *e)
 {
-	begin(o, "create", "Create", e);
+	begin_entity_operation(o, "create", "Create", e);
 	describe(o, e, ALLOW_CREATE, NULL);
 	put_parameters(o, OAS_BIT(OAS_IDEMPOTENCY_KEY));
 	put_body(o, e, OAS_CREATE, true);
@@ -265,7 +265,7 @@ static void put_changed(struct oas *o, const struct entity *e)
 
 static void put_update(struct oas *o, const struct entity *e)
 {
-	begin(o, "update", "Change", e);
+	begin_entity_operation(o, "update", "Change", e);
 	describe(o, e, ALLOW_UPDATE,
 		 "Sets the attributes given; null restores the default or removes; maps are merged (RFC 7396).");
 	put_parameters(o, OAS_BIT(OAS_IDEMPOTENCY_KEY) | OAS_BIT(OAS_IF_MATCH));
@@ -281,7 +281,7 @@ static void put_update(struct oas *o, const struct entity *e)
 
 static void put_delete(struct oas *o, const struct entity *e)
 {
-	begin(o, "delete", "Delete", e);
+	begin_entity_operation(o, "delete", "Delete", e);
 	describe(o, e, ALLOW_DELETE, e->delete_.soft ? "The item stays, marked as deleted." : NULL);
 	put_parameters(o, OAS_BIT(OAS_IDEMPOTENCY_KEY) | OAS_BIT(OAS_IF_MATCH));
 	begin_responses(o);

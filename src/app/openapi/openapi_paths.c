@@ -44,7 +44,7 @@ static size_t rank_of(const struct design *d, const struct route *r)
 	return r->access ? 1 + d->entity_count + (size_t)(r->access - d->accesses) : 0;
 }
 
-static void add(void *ctx, struct slice shape, const struct route *const *routes)
+static void add_address(void *ctx, struct slice shape, const struct route *const *routes)
 {
 	struct addresses *l = ctx;
 	struct address x = { .shape = shape, .rank = SIZE_MAX, .position = l->count };
@@ -132,7 +132,7 @@ void oas_paths(struct oas *o)
 {
 	struct addresses l = { .o = o };
 
-	routes_each(o->routes, o->a, add, &l);
+	routes_each(o->routes, o->a, add_address, &l);
 	qsort(l.list, l.count, sizeof(*l.list), by_rank);
 	json_member_open(o->b, "paths", '{');
 	for (size_t i = 0; i < l.count; i++)

@@ -4,7 +4,7 @@
 #include "app/openapi/openapi.h"
 #include "design/term/term_text.h"
 
-static void begin(struct oas *o, const char *id, const char *summary, bool login)
+static void begin_service(struct oas *o, const char *id, const char *summary, bool login)
 {
 	oas_begin_operation(o, id, SLICE(""), SLICE("service"));
 	json_member_word(o->b, "summary", summary);
@@ -24,7 +24,7 @@ static void put_answer(struct oas *o, const char *description, const char *json,
 
 static void put_login(struct oas *o, const struct entity *e)
 {
-	begin(o, "login", "A token for a name and a password", false);
+	begin_service(o, "login", "A token for a name and a password", false);
 	oas_patterns(o, e->login.patterns, e->login.pattern_count);
 	oas_begin_body(o, true);
 	oas_put(o, "{'type':'object','required':['password'],'properties':{");
@@ -51,7 +51,7 @@ static void put_login(struct oas *o, const struct entity *e)
 
 static void put_me(struct oas *o)
 {
-	begin(o, "me", "Who the token says you are", true);
+	begin_service(o, "me", "Who the token says you are", true);
 	json_member_open(o->b, "responses", '{');
 	oas_begin_content(o, "200", "The caller", 0);
 	oas_ref_common(o, OAS_CALLER);
@@ -62,7 +62,7 @@ static void put_me(struct oas *o)
 
 static void put_batch(struct oas *o)
 {
-	begin(o, "batch", "Many writes, in order, each by itself", false);
+	begin_service(o, "batch", "Many writes, in order, each by itself", false);
 	oas_begin_body(o, true);
 	oas_put(o, "{'type':'object','required':['requests'],'properties':{'requests':{'type':'array','maxItems':100,"
 		   "'items':{'type':'object','required':['method','path'],'properties':{"
@@ -81,7 +81,7 @@ static void put_batch(struct oas *o)
 
 static void put_call(struct oas *o)
 {
-	begin(o, "call", "An access pattern by its name, with the requests it made", true);
+	begin_service(o, "call", "An access pattern by its name, with the requests it made", true);
 	oas_put(o, "'description':'For operators.','x-operators-only':true");
 	oas_begin_body(o, true);
 	oas_put(o, "{'type':'object','required':['pattern'],'properties':{"
@@ -99,7 +99,7 @@ static void put_call(struct oas *o)
 
 static void put_document(struct oas *o, const char *id, const char *summary)
 {
-	begin(o, id, summary, false);
+	begin_service(o, id, summary, false);
 	put_answer(o, "A description", "{'type':'object','additionalProperties':true}", OAS_BIT(OAS_404));
 }
 

@@ -121,7 +121,7 @@ void oas_attribute(struct oas *o, const struct attribute *a)
 
 /* ---- descriptions ---- */
 
-static void say(struct buf *b, const char *sentence)
+static void add_sentence(struct buf *b, const char *sentence)
 {
 	if (b->n)
 		buf_byte(b, ' ');
@@ -134,37 +134,37 @@ void oas_attribute_description(struct oas *o, const struct attribute *a)
 
 	buf_init(&b, o->a);
 	if (a->type == ATTR_EPOCH)
-		say(&b, "Seconds since 1970.");
+		add_sentence(&b, "Seconds since 1970.");
 	if (a->sequence)
-		say(&b, "A sequence: the last number taken.");
+		add_sentence(&b, "A sequence: the last number taken.");
 	else if (a->counter)
-		say(&b, "A counter.");
+		add_sentence(&b, "A counter.");
 	if (a->next)
 		buf_printf(&b, "%sThe next number of `%.*s` of its %.*s.", b.n ? " " : "", SLICE_ARG(a->next_attribute),
 			   SLICE_ARG(a->next->entity));
 	if (a->copy_entity.n)
 		buf_printf(&b, "A copy of `%.*s` of %.*s.", SLICE_ARG(a->copy_attribute), SLICE_ARG(a->copy_entity));
 	if (a->derived) {
-		say(&b, "Derived: `");
+		add_sentence(&b, "Derived: `");
 		term_print(&b, a->derived);
 		buf_lit(&b, "`.");
 	}
 	if (a->the_caller)
-		say(&b, "Who created it.");
+		add_sentence(&b, "Who created it.");
 	if (a->now)
-		say(&b, "When it was created.");
+		add_sentence(&b, "When it was created.");
 	if (a->touched)
-		say(&b, "When it was last changed.");
+		add_sentence(&b, "When it was last changed.");
 	if (a->id)
-		say(&b, "Generated if not given.");
+		add_sentence(&b, "Generated if not given.");
 	if (a->unique)
-		say(&b, "Unique.");
+		add_sentence(&b, "Unique.");
 	if (a->lower)
-		say(&b, "Trimmed and in lower case.");
+		add_sentence(&b, "Trimmed and in lower case.");
 	if (a->fixed && !input_is_kept(a))
-		say(&b, "Cannot change after creation.");
+		add_sentence(&b, "Cannot change after creation.");
 	if (a->private_)
-		say(&b, "Visible only to those who may update the item.");
+		add_sentence(&b, "Visible only to those who may update the item.");
 	if (b.n)
 		json_member_string(o->b, "description", buf_slice(&b));
 }

@@ -163,7 +163,7 @@ static bool can_pass(const struct term *t, const struct entity *e)
 
 /* ---- all together ---- */
 
-static void add(struct arena *a, struct read_kinds *out, const struct entity *e)
+static void add_kind(struct arena *a, struct read_kinds *out, const struct entity *e)
 {
 	for (size_t i = 0; i < out->count; i++)
 		if (out->list[i] == e)
@@ -179,7 +179,7 @@ static void add_by_keys(const struct design *d, const struct access *access, str
 		const struct entity *e = &d->entities[i];
 
 		if (can_be_in(d, access, e->keys, e->key_count, e) && can_pass(access->filter, e))
-			add(a, out, e);
+			add_kind(a, out, e);
 		for (size_t k = 0; k < e->companion_count; k++)
 			out->others = out->others ||
 				      can_be_in(d, access, e->companions[k].rules, e->companions[k].rule_count, e);
@@ -198,7 +198,7 @@ static void add_kinds(const struct design *d, const struct access *access, bool 
 		e = access->of;
 	}
 	if (e)
-		add(a, out, e);
+		add_kind(a, out, e);
 	else if (access->kind != ACCESS_MERGE)
 		add_by_keys(d, access, a, out);
 	if (e || access->kind != ACCESS_MERGE || depth == READ_MOST_NESTED)
@@ -249,22 +249,12 @@ struct looks {
 	bool at_rows;
 };
 
-static bool is_parameter(const struct access *a, const struct name *name)
-{
-	for (size_t i = 0; i < a->param_count; i++)
-		if (a->param_at[i] == name)
-			return true;
-	for (size_t i = 0; i < a->query_param_count; i++)
-		if (a->query_params[i].at == name)
-			return true;
-	return false;
-}
-
 static void look_at_rows(void *ctx, const struct term *t)
 {
 	struct looks *l = ctx;
 
-	if (t->kind == TERM_PATH && t->of != TERM_OF_INPUT && t->at != l->d->caller_at && !is_parameter(l->access, t->at))
+	if (t->kind == TERM_PATH && t->of != TERM_OF_INPUT && t->at != l->d->caller_at &&
+	    !access_has_parameter(l->access, t->at))
 		l->at_rows = true;
 }
 

@@ -224,7 +224,7 @@ static bool side_of(const struct showing *x, struct pattern *p, struct value ima
 
 /* ---- events ---- */
 
-static void tell(struct read_live_event *events, size_t *n, enum read_live_kind kind, struct slice data)
+static void add_event(struct read_live_event *events, size_t *n, enum read_live_kind kind, struct slice data)
 {
 	events[(*n)++] = (struct read_live_event){ kind, data };
 }
@@ -234,18 +234,18 @@ static void compare(const struct side *was, const struct side *is, struct read_l
 	bool led_on = value_present(was->key) || value_present(is->key);
 
 	if (was->unknown && !is->shown) {
-		tell(events, n, LIVE_RESET, SLICE("{}"));
+		add_event(events, n, LIVE_RESET, SLICE("{}"));
 	} else if (was->shown && is->shown && led_on && !value_equal(was->key, is->key)) {
-		tell(events, n, LIVE_REMOVED, was->data);
-		tell(events, n, LIVE_ADDED, is->data);
+		add_event(events, n, LIVE_REMOVED, was->data);
+		add_event(events, n, LIVE_ADDED, is->data);
 	} else if (was->shown && is->shown) {
 		/* The change may be in nothing that is shown. */
 		if (led_on || !slice_equal(was->data, is->data))
-			tell(events, n, LIVE_CHANGED, is->data);
+			add_event(events, n, LIVE_CHANGED, is->data);
 	} else if (is->shown) {
-		tell(events, n, LIVE_ADDED, is->data);
+		add_event(events, n, LIVE_ADDED, is->data);
 	} else if (was->shown) {
-		tell(events, n, LIVE_REMOVED, was->data);
+		add_event(events, n, LIVE_REMOVED, was->data);
 	}
 }
 

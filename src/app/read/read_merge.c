@@ -4,8 +4,8 @@
  * follows the other. An item comes once: its rows have the same value of `by`, so a cursor only has to hold the keys of
  * the rows that share the last value.
  *
- * Parts do not wait for one another (backend_together()): the patterns that lead to them and the first rows of all are read
- * at once. In turn, the first part is read alone, since its rows may be enough; then all others together.
+ * Parts do not wait for one another (backend_together()): the patterns that lead to them and the first rows of all are
+ * read at once. In turn, the first part is read alone, since its rows may be enough; then all others together.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "app/read/read_internal.h"
 #include "base/map.h"
@@ -112,8 +112,8 @@ static bool is_repeated(struct merge_flow *m, const struct found *row, size_t pa
 
 /* ---- together ---- */
 
-/* All may come from one part. To ask for them twice is dear where each time is a round trip, and to ask all parts for all where there are
- * many parts. */
+/* All rows of the page may come from one part. Asking a part twice is expensive if each time is a round trip; asking
+ * every part for a whole page is expensive if there are many parts. */
 static size_t rows_of_each(const struct merge_flow *m, size_t want)
 {
 	bool is_far = m->p->g->r->backend->together != NULL;
@@ -154,7 +154,7 @@ static bool fill_heads(struct merge_flow *m, size_t want, bool *stuck)
 	return true;
 }
 
-static struct read_place *take(struct merge_flow *m, struct part *part)
+static struct read_place *take_head(struct merge_flow *m, struct part *part)
 {
 	struct read_place *place = arena_new(m->p->g->r->arena, struct read_place);
 
@@ -166,7 +166,7 @@ static struct read_place *take(struct merge_flow *m, struct part *part)
 	return place;
 }
 
-/* The places of all parts now, for when no more rows may be read. */
+/* The places of all parts, to save where reading stops. */
 static const struct read_place *place_of_all(struct merge_flow *m)
 {
 	const struct read_place **all = arena_array(m->p->g->r->arena, const struct read_place *, m->count);
@@ -212,7 +212,7 @@ static void take_into_group(struct merge_flow *m, struct part *part)
 	}
 	m->members += !part->in_group;
 	part->in_group = true;
-	take(m, part);
+	take_head(m, part);
 }
 
 static bool merge_together(struct merge_flow *m, size_t want)
@@ -240,7 +240,7 @@ static bool merge_together(struct merge_flow *m, size_t want)
 			take_into_group(m, part);
 			continue;
 		}
-		hand_on(m, &part->head, take(m, part));
+		hand_on(m, &part->head, take_head(m, part));
 		part->taken = part->popped;
 	}
 	return true;
@@ -273,7 +273,7 @@ static bool replay(struct merge_flow *m)
 	return true;
 }
 
-/* Up to the part `end`. */
+/* Reads the parts in turn, up to the part `end`. */
 static bool read_in_turn(struct merge_flow *m, size_t want, size_t end)
 {
 	while (m->s.count < want && (m->at < end || end == m->count)) {

@@ -10,7 +10,7 @@ struct parts {
 };
 
 /* Adds a pattern, unless it is there with the same parameters. */
-static bool add(struct parts *x, const struct access *access, const struct row *given)
+static bool add_pattern(struct parts *x, const struct access *access, const struct row *given)
 {
 	struct run *r = x->p->g->r;
 	struct pattern *p = x->p;
@@ -60,7 +60,7 @@ static bool parts_of(struct parts *x)
 	const struct access *a = x->p->access;
 
 	for (size_t i = 0; i < a->merge_of_count; i++)
-		if (!add(x, a->merge_parts[i], x->p->params))
+		if (!add_pattern(x, a->merge_parts[i], x->p->params))
 			return false;
 	return true;
 }
@@ -104,7 +104,7 @@ static bool add_for(struct parts *x, const struct access *run, struct value v)
 		variables[1] = s.variables[0];
 	s.variables = variables;
 	s.variable_count++;
-	return with_values(x, &s, &given) && (!has_all(x->p->access, &given) || add(x, run, &given));
+	return with_values(x, &s, &given) && (!has_all(x->p->access, &given) || add_pattern(x, run, &given));
 }
 
 static bool parts_over_numbers(struct parts *x, const struct access *run)
@@ -190,7 +190,7 @@ static bool rows_below(struct parts *x, const struct access *over, const struct 
 	struct found *rows;
 	size_t n, known = out->count;
 
-	if (!add(&one, over, given))
+	if (!add_pattern(&one, over, given))
 		return false;
 	if (!one.count)
 		return true;
@@ -220,7 +220,7 @@ static bool parts_for_each(struct parts *x, const struct access *run)
 		return false;
 	if (a->merge_levels) {
 		start_itself(x, over, &start);
-		if (has_all(a, &start) && !add(x, run, &start))
+		if (has_all(a, &start) && !add_pattern(x, run, &start))
 			return false;
 	}
 	for (int64_t level = 1;; level++) {
@@ -232,7 +232,7 @@ static bool parts_for_each(struct parts *x, const struct access *run)
 			struct row down;
 			size_t count = x->count;
 
-			if (!add(x, run, &here.list[i]))
+			if (!add_pattern(x, run, &here.list[i]))
 				return false;
 			if (level >= a->merge_levels || x->count == count) /* a row that is there already: a circle */
 				continue;

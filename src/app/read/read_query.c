@@ -1,5 +1,5 @@
-/* Rows of a Query: partition after partition of a walk, page after page. The first partition of a walk is asked by itself, since its
- * rows may be enough; then all others at once (backend_together()).
+/* Rows of a Query: partition after partition of a walk, page after page. The first partition of a walk is read alone,
+ * since its rows may be enough; then all others at once (backend_together()).
  * SPDX-License-Identifier: Apache-2.0 */
 #include "app/read/read_where.h"
 
@@ -14,8 +14,8 @@ struct query_flow {
 	int64_t step, steps;
 	struct value start; /* absent: the partition's beginning */
 	int calls;
-	size_t rest;   /* rows wanted of each partition after the first, whatever comes; 0: still at the first */
-	bool together; /* those are asked at once */
+	size_t rest;   /* rows wanted of each further partition; 0: still reading the first */
+	bool together; /* the further partitions are read at once */
 	bool has_read; /* something, in this reading */
 };
 
@@ -240,7 +240,7 @@ bool query_can_tell_strangers(const struct pattern *p)
 	const struct name *keys[PLAN_MOST];
 	size_t n = filtered_keys(p, keys);
 
-	if (!a->from) /* the key condition is on the same attributes: it tells if it says how both begin */
+	if (!a->from) /* the key condition covers the same attributes; it suffices if it fixes the prefix of both */
 		return a->where_count == (size_t)a->key->hash_count + a->key->range_count && kinds->count &&
 		       !a->where[a->where_count - 1].optional;
 	if (!n || kinds->others || !kinds->count)

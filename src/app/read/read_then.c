@@ -71,7 +71,7 @@ struct asking {
 	struct entity_asking asked;
 };
 
-static bool ask(struct asking *x, struct pattern *p, const struct row *item, bool *may)
+static bool ask_rules(struct asking *x, struct pattern *p, const struct row *item, bool *may)
 {
 	const struct entity *e = item->entity;
 
@@ -144,7 +144,7 @@ bool show_allowed(struct pattern *p, struct found *rows, size_t *n, const struct
 			whole = entity_lay(r, row->entity, items[i]);
 			row = &whole;
 		}
-		if (verdicts[i] >= ASK && !ask(&asking, p, row, &may))
+		if (verdicts[i] >= ASK && !ask_rules(&asking, p, row, &may))
 			return false;
 		if (may && kept++ != i)
 			rows[kept - 1] = rows[i];
@@ -189,8 +189,8 @@ bool then_key(struct pattern *p, const struct found *row, struct value *key)
 	return true;
 }
 
-/* Puts the item that a row leads to into the row. False: the item has expired, or is not of `said` (NULL: any entity): a
- * row may name anything, and other entities have other rules. */
+/* Puts the item that a row leads to into the row. False: the item has expired, or is not of `said` (NULL: any entity):
+ * a row may name anything, and other entities have other rules. */
 static bool led_to(struct run *r, const struct entity *said, struct value stored, struct found *row)
 {
 	struct row item = row_of(stored);
@@ -253,7 +253,7 @@ static bool show_rows(struct pattern *p, struct found *rows, size_t *n)
 	struct show_question q = { .verb = ALLOW_LIST, .of_rows = true, .followed = true, .whole = !p->known->suffices };
 
 	if (a->has_then) {
-		/* a row that the caller may not see leads nowhere; the parts of a merge have asked already */
+		/* Rows that the caller may not see lead nowhere. The parts of a merge have checked that already. */
 		if ((a->kind != ACCESS_MERGE && !show_allowed(p, rows, n, &q)) || !fetch(p, rows, n))
 			return false;
 		q.whole = true;

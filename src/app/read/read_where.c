@@ -88,7 +88,7 @@ static bool refuse_missing(struct pattern *p, struct scope *s, const struct wher
 		return run_fail(r, PROBLEM_UNAUTHENTICATED, "Log in first: this list is the caller's own");
 	if (name)
 		return run_invalid(r, name->text, "is required");
-	/* It has a value, of which a format (slug, date) has left nothing. */
+	/* It has a value, but a format (slug, date) has removed all of it. */
 	return run_invalid(r, first_name(w->value, w->attribute), "has nothing in it to look for");
 }
 
@@ -120,23 +120,15 @@ static bool add_condition(struct pattern *p, struct scope *s, const struct where
 
 /* ---- filter ---- */
 
-static bool has_rule(const struct key_rule *rules, size_t n, const struct name *name)
-{
-	for (size_t i = 0; i < n; i++)
-		if (rules[i].at == name)
-			return true;
-	return false;
-}
-
 static bool knows_attribute(const struct design *d, const struct name *name)
 {
 	for (size_t i = 0; i < d->entity_count; i++) {
 		const struct entity *e = &d->entities[i];
 
-		if (slots_attribute(e->slots, name) || has_rule(e->keys, e->key_count, name))
+		if (slots_attribute(e->slots, name) || key_has_rule(e->keys, e->key_count, name))
 			return true;
 		for (size_t k = 0; k < e->companion_count; k++)
-			if (has_rule(e->companions[k].rules, e->companions[k].rule_count, name))
+			if (key_has_rule(e->companions[k].rules, e->companions[k].rule_count, name))
 				return true;
 	}
 	return false;

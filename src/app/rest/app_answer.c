@@ -51,14 +51,9 @@ struct slice answer_bare(const struct answer *w)
 
 /* ---- ETags ---- */
 
-static struct slice unquoted(struct slice s)
-{
-	return s.n >= 2 && s.p[0] == '"' && s.p[s.n - 1] == '"' ? slice_make(s.p + 1, s.n - 2) : s;
-}
-
 struct slice answer_etag(struct arena *a, struct slice validator, struct slice body)
 {
-	struct slice v = unquoted(validator);
+	struct slice v = slice_unquoted(validator);
 	char *p = arena_alloc(a, v.n + BODY_HASH + 3);
 	uint64_t hash = XXH3_64bits(body.p, body.n);
 	size_t n = 0;

@@ -13,7 +13,7 @@ struct call {
 	struct run *r;           /* the pattern's: another caller */
 	const struct json *with; /* an object, or NULL */
 	struct buf out;
-	unsigned trips; /* how many round trips it makes where the table is elsewhere; 0: it is not */
+	unsigned trips; /* round trips to a remote table; 0: the table is local */
 };
 
 /* ---- what to call ---- */

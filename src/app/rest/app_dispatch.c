@@ -37,12 +37,6 @@ static const struct row_of_kind {
 	[ROUTE_INDEX] = { ROW_PUBLIC | ROW_ALONE, handle_index },
 };
 
-/* In any case. */
-static bool is_text(struct slice s, struct slice text)
-{
-	return s.n == text.n && !strncasecmp(s.p, text.p, s.n);
-}
-
 static bool is_json_type(struct slice type)
 {
 	const char *end = memchr(type.p, ';', type.n);
@@ -51,7 +45,8 @@ static bool is_json_type(struct slice type)
 		type.n = (size_t)(end - type.p);
 	while (type.n && (type.p[type.n - 1] == ' ' || type.p[type.n - 1] == '\t'))
 		type.n--;
-	return is_text(type, SLICE("application/json")) || is_text(type, SLICE("application/merge-patch+json"));
+	return slice_equal_any_case(type, SLICE("application/json")) ||
+	       slice_equal_any_case(type, SLICE("application/merge-patch+json"));
 }
 
 static bool read_body(struct app_exchange *x)

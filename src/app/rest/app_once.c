@@ -89,8 +89,8 @@ static bool answer_written(struct app_exchange *x, const struct idempotency_shar
 	return answer_receipt(x, s->item);
 }
 
-/* Finds out. True: it was, and the answer is made (or run.problem says why the answer has to wait). False: run.problem,
- * and the receipt is as it should be. */
+/* Finds out. True: the write happened, and the answer is made (or run.problem says why it has to wait). False: it did
+ * not; run.problem is set, and the receipt is as it should be. */
 static bool settle_open(struct app_exchange *x, struct idempotency_shared *s)
 {
 	struct run *r = &x->run;

@@ -1,8 +1,8 @@
 /* The answers to writes under an Idempotency-Key, for ten minutes.
  *
- * A table of fixed size with chains, and a list from the oldest entry to the newest. Answers outlive their requests, so they
- * are copied. Bounded in number and in bytes: the oldest finished entries go first. Entries of running requests stay; there
- * are no more of them than requests at work.
+ * A hash table of fixed size, and a list from the oldest entry to the newest. Answers outlive their requests, so they
+ * are copied. Both their number and their bytes are limited: the oldest finished entries go first. Entries of running
+ * requests stay; there is at most one for each request in progress.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "app/rest/app_exchange.h"
 #include "base/alloc.h"
@@ -93,7 +93,7 @@ static void make_room(struct idempotency *t, int64_t now_ms)
 	}
 }
 
-static struct entry *find(struct idempotency *t, const uint8_t *key)
+static struct entry *find_entry(struct idempotency *t, const uint8_t *key)
 {
 	struct entry *e = *slot_of(t, key);
 
@@ -121,21 +121,13 @@ static struct entry *remember(struct idempotency *t, const struct idempotency_as
 	return e;
 }
 
-static char *take(char *to, struct slice *s)
-{
-	if (s->n)
-		memcpy(to, s->p, s->n);
-	s->p = to;
-	return to + s->n;
-}
-
 /* Copies the slices of an answer to `to`, which has room for them, and points them there. */
 static void move_slices(struct answer *w, char *to)
 {
-	to = take(to, &w->body);
-	to = take(to, &w->location);
-	to = take(to, &w->etag);
-	take(to, &w->cache);
+	w->body = slice_pack(&to, w->body);
+	w->location = slice_pack(&to, w->location);
+	w->etag = slice_pack(&to, w->etag);
+	w->cache = slice_pack(&to, w->cache);
 }
 
 static size_t slices_size(const struct answer *w)
@@ -155,14 +147,14 @@ static void give_up(void *ptr)
 	ticket->entry = NULL;
 }
 
-/* Must not leave by longjmp, since the caller holds the lock: `to` has `room` bytes for the answer. */
-static enum idempotency_state begin(struct idempotency *t, const struct idempotency_ask *q, struct answer *answer,
-				    char *to, size_t *room, struct idempotency_ticket *ticket)
+/* The caller holds the lock, so this must not leave by longjmp: it copies the answer to `to`, which has `room` bytes. */
+static enum idempotency_state begin_locked(struct idempotency *t, const struct idempotency_ask *q, struct answer *answer,
+					   char *to, size_t *room, struct idempotency_ticket *ticket)
 {
 	struct entry *e;
 
 	make_room(t, q->now_ms);
-	e = find(t, q->key);
+	e = find_entry(t, q->key);
 	if (!e) {
 		ticket->entry = remember(t, q);
 		return ticket->entry ? IDEMPOTENCY_NEW : IDEMPOTENCY_FULL;
@@ -195,7 +187,7 @@ enum idempotency_state idempotency_begin(struct idempotency *t, struct arena *a,
 			to = arena_alloc(a, needed);
 		room = needed;
 		pthread_mutex_lock(&t->lock);
-		state = begin(t, q, answer, to, &needed, made);
+		state = begin_locked(t, q, answer, to, &needed, made);
 		pthread_mutex_unlock(&t->lock);
 	} while (state == IDEMPOTENCY_DONE && needed > room);
 	return state;

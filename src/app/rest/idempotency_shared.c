@@ -1,14 +1,15 @@
-/* Answers under an Idempotency-Key where several servers share a table: in the table beside the design's (beside.h), for ten
- * minutes.
+/* Answers under an Idempotency-Key where several servers share a table: in the table beside the design's (beside.h),
+ * for ten minutes.
  *
  *   {PK: REPLY#<hex of the key's hash>, SK: -, digest, turn, state: running | written | done, since, patience, expires,
  *    key: of the item (written), and the members of the answer (done)}
  *
  * Invariants
  *   S1  Each request that goes ahead has its own `turn`, and it alone may change the item.
- *   S2  A running request is taken over when it is `patience` old: its server is gone. A single write can then no longer
- *       succeed (receipt.h), so its patience is RECEIPT_DEAD_MS only. Where there is no receipt, the ClientRequestToken,
- *       which is derived from the same key, keeps a write that succeeded after all from being repeated.
+ *   S2  A running request is taken over when it is `patience` old: its server is gone. A single write can then no
+ *       longer succeed (receipt.h), so its patience is RECEIPT_DEAD_MS only. Where there is no receipt, the
+ *       ClientRequestToken, which is derived from the same key, keeps a write that succeeded after all from being
+ *       repeated.
  *   S3  A written one is never taken over and never deleted: its answer is made again.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "app/rest/app_exchange.h"
@@ -31,7 +32,7 @@ struct parts {
 	size_t n;
 };
 
-static void add(struct parts *p, const char *name, struct value v)
+static void add_part(struct parts *p, const char *name, struct value v)
 {
 	p->list[p->n++] = (struct value_member){ slice_str(name), v };
 }
@@ -39,12 +40,12 @@ static void add(struct parts *p, const char *name, struct value v)
 static void add_text(struct parts *p, const char *name, struct slice s)
 {
 	if (s.n)
-		add(p, name, value_make_s(p->arena, s));
+		add_part(p, name, value_make_s(p->arena, s));
 }
 
 static void add_number(struct parts *p, const char *name, int64_t n)
 {
-	add(p, name, value_make_i64(p->arena, n));
+	add_part(p, name, value_make_i64(p->arena, n));
 }
 
 static void add_answer(struct parts *p, const struct answer *w)
@@ -83,10 +84,10 @@ static struct value make_item(struct run *r, const struct idempotency_shared *s,
 {
 	struct parts p = { .arena = r->arena };
 
-	add(&p, "PK", value_get(s->receipt.key, SLICE("PK")));
-	add(&p, "SK", value_get(s->receipt.key, SLICE("SK")));
-	add(&p, "digest", s->digest);
-	add(&p, "turn", s->receipt.turn);
+	add_part(&p, "PK", value_get(s->receipt.key, SLICE("PK")));
+	add_part(&p, "SK", value_get(s->receipt.key, SLICE("SK")));
+	add_part(&p, "digest", s->digest);
+	add_part(&p, "turn", s->receipt.turn);
 	add_text(&p, "state", answer ? SLICE("done") : SLICE("running"));
 	add_number(&p, "since", s->since_ms);
 	add_number(&p, "patience", s->has_receipt ? RECEIPT_DEAD_MS : DEAD_MS);
@@ -130,7 +131,8 @@ static struct idempotency_shared *make_ticket(struct run *r, const struct idempo
 }
 
 /* Puts the item as running, where there is none or in place of `old`. */
-static enum dyn_outcome put(struct run *r, const struct idempotency_shared *s, struct value old, struct value *there)
+static enum dyn_outcome put_running(struct run *r, const struct idempotency_shared *s, struct value old,
+				    struct value *there)
 {
 	struct value_member same = { SLICE("turn"), value_get(old, SLICE("turn")) };
 	struct dyn_write w = { .kind = DYN_PUT, .table = beside_table(r), .item = make_item(r, s, NULL) };
@@ -161,7 +163,7 @@ static int64_t patience_of(struct value item)
 	return ms ? ms : DEAD_MS;
 }
 
-/* What the item says. NEW: take it over. */
+/* What follows from the item. NEW: take the request over. */
 static enum idempotency_state judge(const struct run *r, struct idempotency_shared *s, struct value item,
 				    struct answer *answer)
 {
@@ -178,13 +180,13 @@ static enum idempotency_state judge(const struct run *r, struct idempotency_shar
 	return r->now_ms - beside_number(item, "since") >= patience_of(item) ? IDEMPOTENCY_NEW : IDEMPOTENCY_RUNNING;
 }
 
-static enum idempotency_state begin(struct run *own, struct idempotency_shared *s, struct answer *answer)
+static enum idempotency_state begin_shared(struct run *own, struct idempotency_shared *s, struct answer *answer)
 {
 	struct value old = VALUE_ABSENT, there;
 	int unsure = 0;
 
 	for (int i = 0; i < TRIES; i++) {
-		switch (put(own, s, old, &there)) {
+		switch (put_running(own, s, old, &there)) {
 		case DYN_DONE: return IDEMPOTENCY_NEW;
 		case DYN_REFUSED: break;
 		case DYN_CONFLICT: continue;
@@ -222,7 +224,7 @@ enum idempotency_state idempotency_shared_begin(struct run *r, const struct idem
 	*ticket = make_ticket(&own, q);
 	if (!*ticket)
 		return IDEMPOTENCY_FULL;
-	state = begin(&own, *ticket, answer);
+	state = begin_shared(&own, *ticket, answer);
 	if (state == IDEMPOTENCY_FAILED) {
 		r->problem = own.problem;
 		r->problem.outcome = OUTCOME_NOT_DONE;

@@ -177,8 +177,8 @@ static void name_params(const struct maker *m, const struct route_path *p, struc
 	r->types = types;
 }
 
-static void add(const struct maker *m, const struct route_path *p, enum app_method method, enum priority priority,
-		struct route r)
+static void add_route(const struct maker *m, const struct route_path *p, enum app_method method, enum priority priority,
+		      struct route r)
 {
 	struct route *made = arena_new(m->a, struct route);
 	struct node *n = &m->t->root;
@@ -220,18 +220,19 @@ static void add_entity(const struct maker *m, const struct entity *e)
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
 		r.kind = rows[i].kind;
 		r.quick = r.kind == ROUTE_ITEM && !e->found_by.n;
-		add(m, &item, rows[i].method, priority, r);
+		add_route(m, &item, rows[i].method, priority, r);
 	}
 	p = item;
 	collection_of(&p);
 	r.kind = ROUTE_CREATE;
-	add(m, &p, APP_POST, priority == PRIORITY_ENTITY && !e->allow[ALLOW_CREATE] ? PRIORITY_CLOSED : priority, r);
+	add_route(m, &p, APP_POST, priority == PRIORITY_ENTITY && !e->allow[ALLOW_CREATE] ? PRIORITY_CLOSED : priority,
+		  r);
 	r.kind = ROUTE_ACTION;
 	for (size_t i = 0; i < e->action_count; i++) {
 		p = item;
 		path_add(m->a, &p, e->actions[i].name);
 		r.action = &e->actions[i];
-		add(m, &p, APP_POST, e->internal ? PRIORITY_INTERNAL : PRIORITY_NAMED, r);
+		add_route(m, &p, APP_POST, e->internal ? PRIORITY_INTERNAL : PRIORITY_NAMED, r);
 	}
 }
 
@@ -251,20 +252,21 @@ static void add_access(const struct maker *m, const struct access *c)
 
 	if (!c->path_template)
 		return;
-	/* A rank that keeps the best reads as many rows as the pattern says, whatever the page, and more where a filter drops rows. */
+	/* A rank that keeps the best rows reads as many as the pattern says, whatever the page, and more if a filter
+	 * drops rows. */
 	r.quick = (c->kind == ACCESS_GET || c->kind == ACCESS_QUERY) && !c->has_then && !c->walk_param.n &&
 		  (!c->rank || !c->rank_keep || (c->limit <= APP_QUICK_LIMIT && !c->filter)) && !c->unite.n &&
 		  !c->tree_parent.n && !c->count_only;
 	path_of(m->a, c->path_template, &p);
-	add(m, &p, APP_GET, PRIORITY_NAMED, r);
+	add_route(m, &p, APP_GET, PRIORITY_NAMED, r);
 	for (size_t i = 0; i < c->action_count; i++) {
 		path_of(m->a, c->path_template, &p);
 		path_add(m->a, &p, c->actions[i]);
-		add(m, &p, APP_POST, PRIORITY_NAMED,
-		    (struct route){ .kind = ROUTE_EACH,
-				    .access = c,
-				    .name = c->actions[i],
-				    .each = actions_named(m, c->actions[i]) });
+		add_route(m, &p, APP_POST, PRIORITY_NAMED,
+			  (struct route){ .kind = ROUTE_EACH,
+					  .access = c,
+					  .name = c->actions[i],
+					  .each = actions_named(m, c->actions[i]) });
 	}
 }
 
@@ -284,14 +286,14 @@ static void add_built_ins(const struct maker *m)
 	};
 	struct route_path p = { 0 };
 
-	add(m, &p, APP_GET, PRIORITY_BUILT_IN, (struct route){ .kind = ROUTE_INDEX, .quick = true });
+	add_route(m, &p, APP_GET, PRIORITY_BUILT_IN, (struct route){ .kind = ROUTE_INDEX, .quick = true });
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
 		if (rows[i].kind == ROUTE_LOGIN && (!caller_first_login(m->d) || m->d->callers.issuer.n))
 			continue;
 		p = (struct route_path){ 0 };
 		path_add(m->a, &p, slice_str(rows[i].name));
-		add(m, &p, rows[i].method, rows[i].priority,
-		    (struct route){ .kind = rows[i].kind, .quick = rows[i].kind == ROUTE_ME });
+		add_route(m, &p, rows[i].method, rows[i].priority,
+			  (struct route){ .kind = rows[i].kind, .quick = rows[i].kind == ROUTE_ME });
 	}
 }
 
@@ -360,7 +362,7 @@ static bool end_here(const struct finder *f, const struct node *n, size_t values
 	return true;
 }
 
-static bool find(const struct finder *f, const struct node *n, size_t at, size_t values)
+static bool find_below(const struct finder *f, const struct node *n, size_t at, size_t values)
 {
 	size_t more;
 
@@ -368,7 +370,7 @@ static bool find(const struct finder *f, const struct node *n, size_t at, size_t
 		return end_here(f, n, values);
 	for (const struct node *c = n->children; c; c = c->next)
 		if (fits(c, f->segments[at], f->out->values + values, ROUTE_MOST_VALUES - values, &more) &&
-		    find(f, c, at + 1, values + more))
+		    find_below(f, c, at + 1, values + more))
 			return true;
 	return false;
 }
@@ -382,7 +384,7 @@ void routes_find(const struct route_table *t, const struct slice *segments, size
 	out->route = NULL;
 	out->allow = 0;
 	out->count = 0;
-	find(&f, &t->root, 0, 0);
+	find_below(&f, &t->root, 0, 0);
 }
 
 /* ---- listing ---- */

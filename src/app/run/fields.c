@@ -21,7 +21,7 @@ static void reserve(struct fields *f, size_t capacity)
 	f->capacity = capacity;
 }
 
-static struct value_member *find(const struct fields *f, struct slice name)
+static struct value_member *find_field(const struct fields *f, struct slice name)
 {
 	for (size_t i = 0; i < f->count; i++)
 		if (slice_equal(f->list[i].name, name))
@@ -31,19 +31,19 @@ static struct value_member *find(const struct fields *f, struct slice name)
 
 struct value fields_get(const struct fields *f, struct slice name)
 {
-	const struct value_member *m = find(f, name);
+	const struct value_member *m = find_field(f, name);
 
 	return m ? m->value : VALUE_ABSENT;
 }
 
 bool fields_has(const struct fields *f, struct slice name)
 {
-	return find(f, name) != NULL;
+	return find_field(f, name) != NULL;
 }
 
 void fields_set(struct fields *f, struct slice name, struct value v)
 {
-	struct value_member *m = find(f, name);
+	struct value_member *m = find_field(f, name);
 
 	if (m) {
 		m->value = v;
@@ -55,7 +55,7 @@ void fields_set(struct fields *f, struct slice name, struct value v)
 
 void fields_drop(struct fields *f, struct slice name)
 {
-	struct value_member *m = find(f, name);
+	struct value_member *m = find_field(f, name);
 
 	if (!m)
 		return;

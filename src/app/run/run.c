@@ -102,14 +102,6 @@ bool run_may_hash(struct run *r)
 	return false;
 }
 
-static bool is_one_of(struct slice name, const char *const *names)
-{
-	for (; *names; names++)
-		if (slice_is(name, *names))
-			return true;
-	return false;
-}
-
 /* DynamoDB reports a too large item or transaction as a plain ValidationException. */
 static bool says_too_large(struct slice message)
 {
@@ -165,9 +157,9 @@ bool run_backend_error(struct run *r, const struct backend_reply *reply)
 		return tell_unknown(r, reply);
 	if (is_out_of_reach(r, reply)) /* before `busy`: an unreachable database is a 503 too */
 		return tell_out_of_reach(r, reply);
-	if (is_one_of(reply->error, busy))
+	if (slice_is_one_of(reply->error, busy))
 		return run_busy(r);
-	if (is_one_of(reply->error, large) || (invalid && says_too_large(reply->message)))
+	if (slice_is_one_of(reply->error, large) || (invalid && says_too_large(reply->message)))
 		return run_fail(r, PROBLEM_TOO_LARGE, "%s", "an item can hold at most 400 KB");
 	if (invalid) {
 		/* The message may name hidden attributes, so it is only logged. */

@@ -147,27 +147,20 @@ bool marker_make(struct run *r, struct marker *m, struct value *item)
 	return true;
 }
 
-static struct slice text(struct value item, const char *name)
-{
-	struct value v = value_get(item, slice_str(name));
-
-	return value_type(v) == VALUE_S ? value_bytes(v) : SLICE("");
-}
-
 bool marker_read(struct run *r, struct value item, struct marker *m, bool *known)
 {
-	struct slice pk = text(item, "PK"), prefix = SLICE(PREFIX);
+	struct slice pk = beside_text(item, "PK"), prefix = SLICE(PREFIX);
 
-	*m = (struct marker){ .id = text(item, "id"), .values = value_get(item, SLICE("values")) };
+	*m = (struct marker){ .id = beside_text(item, "id"), .values = value_get(item, SLICE("values")) };
 	*known = value_equal(value_get(item, SLICE("layout")), value_make_i64(r->arena, LAYOUT)) && m->id.n &&
 		 value_type(m->values) == VALUE_M && slice_starts(pk, prefix);
 	if (!*known)
 		return true;
-	m->key = beside_key(r, pk, text(item, "SK"));
+	m->key = beside_key(r, pk, beside_text(item, "SK"));
 	m->entity = design_entity(r->design, slice_make(pk.p + prefix.n, pk.n - prefix.n));
 	m->gone = value_get(item, SLICE("item"));
 	if (!ulid_ms(m->id.p, m->id.n, &m->at_ms)) /* `at` has only seconds */
-		(void)!time_parse(text(item, "at"), &m->at_ms);
+		(void)!time_parse(beside_text(item, "at"), &m->at_ms);
 	*known = m->entity != NULL;
 	return true;
 }

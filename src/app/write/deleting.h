@@ -13,19 +13,20 @@
  *
  * Invariants
  *   M1  A deletion, hard or soft, puts its markers in its own transaction.
- *   M2  While a marker is there no item with those values is created, nor changed so that it has them, nor brought back from a
- *       soft deletion: that is a condition of the transaction. Children that require the item, or count on it, cannot come
- *       either, because it is not there.
- *   M3  A cascade removes nothing without the condition that its marker (by id) is still there. So someone who has read a row
- *       and then stood still for an hour cannot remove the row of a later item.
- *   M4  A marker goes when all its patterns return nothing, read after it was put (indexes that may be late: late_ms() after
- *       this server has put it or met it, late.h), and when cascades whose rows count on an item of this entity, or hang below
- *       it, have no rows left either: their counts must not reach a later item.
- *   M5  Whoever meets a marker may carry it out: the deletion itself, the keeper, a creation that is kept waiting, the server
- *       once a second (app_tick()). Rows that are gone stay gone, so a crash loses nothing of what has been done.
- *   M6  A row that refers (`requires`, `counts`) to another item of the same entity, which is there, is that one's and stays. So a deletion that the
- *       keeper looks at late takes nothing from an item that has the same values under another key.
- * From M1 to M4: what is seen under an item was created under it, and what was created under it is not removed with an earlier one.
+ *   M2  While a marker exists no item with its values is created, changed to have them, or restored from a soft
+ *       deletion: that is a condition of those transactions. Children that require the item, or count on it, cannot be
+ *       created either, because the item does not exist.
+ *   M3  Every removal of a cascade has the condition that the marker, by its id, still exists. So a process that has
+ *       read a row and then stood still for an hour cannot remove the row of a later item.
+ *   M4  A marker is removed when two things hold. All its patterns return nothing, read after it was put (if they read
+ *       indexes that may be late: late_ms() after this server put it or first saw it, late.h). And cascades whose rows
+ *       count on an item of this entity, or hang below it, have no rows left: their counts must not reach a later item.
+ *   M5  Every process may carry out any marker: the deletion itself, the keeper, a creation that has to wait for it,
+ *       the server's check once a second (app_tick()). Removed rows stay removed, so a crash loses no finished work.
+ *   M6  A row stays if it refers (`requires`, `counts`) to another, existing item of the same entity: it belongs to
+ *       that one. So a deletion that the keeper sees late takes nothing from an item with the same values under another
+ *       key.
+ * It follows: rows seen under an item were created under it, and are not removed with an earlier item.
  *
  * Not covered: a child that neither requires its parent nor counts on it may be created during the cascade, and may
  * or may not be removed. An item deleted by another program, or by its time to live, gets a marker only when the

@@ -8,16 +8,15 @@
 #include "base/clock.h"
 #include "base/log.h"
 
-#define CHUNK          200 /* rows read together */
-#define BATCH          20  /* rows removed together */
-#define IDLE_MOST      3 /* consecutive reads whose rows were all gone already: a late index, or other processes at work */
-#define MARKERS_A_PAGE 25
-#define SWEEP_MS       30000 /* how long a marker is left to the process that put it */
-#define SWEEP_MOST     2000  /* rows per sweep */
-#define SWEEP_AFTER_MS \
-	200 /* a marker whose indexes were late is carried out by the keeper, and if not, so much later */
-#define OLD_MS           120000 /* no request is tried for so long (remote/: 30 s), nor are clocks of servers so far apart */
-#define SWEEP_EARLY_MOST 1 /* of one that those whose it is may be at: what an index shows late, a chunk at a time */
+#define CHUNK            200 /* rows read together */
+#define BATCH            20  /* rows removed together */
+#define IDLE_MOST        3 /* consecutive reads whose rows were all gone already: a late index, or other processes at work */
+#define MARKERS_A_PAGE   25
+#define SWEEP_MS         30000 /* how long a marker is left to the process that put it */
+#define SWEEP_MOST       2000  /* rows per sweep */
+#define SWEEP_AFTER_MS   200   /* how long after late_ms() a marker is left to the keeper */
+#define OLD_MS           120000 /* longer than any request is retried (remote/: 30 s), and than the clocks of servers differ */
+#define SWEEP_EARLY_MOST 1 /* rows of a young marker, which its deletion or the keeper may be carrying out */
 
 struct carry {
 	struct run *run;             /* gets the problem */
@@ -291,7 +290,7 @@ static enum carried carry_others(struct run *r, const struct marker *m, int64_t 
 /* ---- the whole ---- */
 
 /* Removes the marker if it still has its id: another id belongs to another deletion. */
-static enum carried drop(struct run *r, const struct marker *m)
+static enum carried drop_marker(struct run *r, const struct marker *m)
 {
 	const struct value_member id = { SLICE("id"), value_make_s(r->arena, m->id) };
 	struct dyn_write w = {
@@ -313,9 +312,9 @@ static enum carried drop(struct run *r, const struct marker *m)
 	return CARRIED_NOT;
 }
 
-/* For how long this server has known it, from now on if it has not. Its own time says less: it is of before its transaction, which
- * may have been tried for a while, and of another clock. Only when it is older than any of that may be it counts, so that a server
- * that has no room to remember it does not wait for ever. */
+/* How long this server has known the marker; starts counting if it is new. The marker's own time is not enough: it is
+ * older than its transaction, and another server's clock made it. It counts only when that cannot matter any more
+ * (OLD_MS), so that a server without room to remember the marker does not wait for ever. */
 static int64_t known_ms(struct run *r, const struct marker *m)
 {
 	struct value_member id = { GUESS_JOINED, value_make_s(r->arena, m->id) };
@@ -331,7 +330,7 @@ static int64_t known_ms(struct run *r, const struct marker *m)
 	return 0;
 }
 
-/* How long rows may hang on it that no index shows yet; 0: all are shown. Of one that is there. */
+/* How long rows may still be missing from an index; 0: all are shown. For a marker that exists. */
 static int64_t early_ms(struct run *r, const struct marker *m)
 {
 	const struct delete_rule *rule = &m->entity->delete_;
@@ -351,7 +350,7 @@ void deleting_note(struct run *r, const struct marker *m)
 
 enum carried deleting_carry(struct run *r, const struct marker *m, int64_t most)
 {
-	bool early = early_ms(r, m) > 0; /* determined before reading */
+	bool early = early_ms(r, m) > 0; /* decided before reading */
 	struct carry c;
 	enum carried end;
 
@@ -368,7 +367,7 @@ enum carried deleting_carry(struct run *r, const struct marker *m, int64_t most)
 		r->app->deletions_settled = false;
 		return CARRIED_EARLY;
 	}
-	return end == CARRIED ? drop(r, m) : end;
+	return end == CARRIED ? drop_marker(r, m) : end;
 }
 
 enum carried deleting_settle(struct run *r, const struct entity *e)
@@ -402,7 +401,7 @@ enum carried deleting_settle(struct run *r, const struct entity *e)
 /* ---- without a marker ---- */
 
 /* Puts the marker if the item does not exist; *put false: the item exists, or there already is a marker. */
-static bool begin(struct run *r, struct marker *m, struct value gone, const struct fields *still, bool *put)
+static bool put_marker(struct run *r, struct marker *m, struct value gone, const struct fields *still, bool *put)
 {
 	struct dyn_write w[] = {
 		{ .kind = DYN_PUT, .table = beside_table(r), .must_not_exist = true },
@@ -438,7 +437,7 @@ static bool finish_one(struct run *r, struct marker *m, struct value gone, const
 	if (!beside_get(r, m->key, &item))
 		return false;
 	if (!value_present(item)) {
-		if (!deleting_rows(r, m, 1, &rows) || (rows.count && !begin(r, m, gone, still, &known)))
+		if (!deleting_rows(r, m, 1, &rows) || (rows.count && !put_marker(r, m, gone, still, &known)))
 			return false;
 		if (!rows.count)
 			return true;
@@ -490,10 +489,11 @@ struct sweep {
 	struct run *run;
 	int64_t left;    /* rows, or markers */
 	int64_t next_ms; /* until the next marker is due */
-	bool any;        /* are left */
+	bool any;        /* markers are left */
 };
 
-/* After how long a marker is due; 0: now. One that is young is left to those whose it is, unless they may have looked too early. */
+/* When a marker is due, in milliseconds; 0: now. A young marker is left to its deletion and the keeper, unless these
+ * may have looked too early. */
 static int64_t due_ms(struct run *r, const struct marker *m)
 {
 	int64_t ms =

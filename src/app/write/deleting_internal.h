@@ -6,7 +6,7 @@
 #include "app/write/deleting.h"
 
 /* ---- markers (deleting.c) ---- */
-/* One for each set of parameters that the item has, without ids. */
+/* The markers of an item, one for each set of parameters that it has; without ids. */
 void markers_of(struct run *r, const struct entity *e, struct value full, struct marker **out, size_t *n);
 /* The item of a new marker; sets its id and time. */
 bool marker_make(struct run *r, struct marker *m, struct value *item) MUST_CHECK;

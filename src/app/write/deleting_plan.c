@@ -37,7 +37,7 @@ static bool add_children(struct plan *p)
 	struct doomed_list rows;
 	bool fits;
 
-	/* Elsewhere each pattern is a round trip, and does not show everything: the keeper does it. */
+	/* On a remote table each pattern is a round trip, and its index may be late: the keeper does it. */
 	if (run_is_remote(p->run) && p->run->app->keeper_runs && !p->write->under)
 		return true;
 	for (size_t i = 0; i < own && !p->write->alone; i++) {

@@ -1,4 +1,4 @@
-/* What hangs on items that are not to go while something does.
+/* `refuse while`: the attribute that references change, and the deletion's condition on it.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "app/write/joined.h"
 

@@ -8,8 +8,8 @@
 
 /* Whether anything of the entity (derived attribute, key, companion) depends on that attribute. */
 bool keep_depends(const struct entity *e, const struct name *attribute);
-/* Computes derived attributes, keys and companions of the item afresh and writes what differs, under the condition that nothing
- * it was made from has changed. Not there: nothing. */
+/* Computes derived attributes, keys and companions of the item again and writes differences, on the condition that
+ * their sources are unchanged. A missing item is fine. */
 bool keep_item(struct run *r, const struct entity *e, struct value key) MUST_CHECK;
 /* The item has changed from `old` to `full` (absent: created; deleted): updates the copies of differing attributes,
  * through their `kept by` patterns. Copies of a deleted item become empty. */

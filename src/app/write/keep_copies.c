@@ -28,7 +28,7 @@ static void pass_over(struct copies *c, struct value key)
 	run_pass_over(c->run, PASSED_OVER_REFUSED, "a copy of a %.*s at %.*s: %.*s", SLICE_ARG(c->source->name),
 		      SLICE_ARG(text), SLICE_ARG(why));
 	if (!c->run->passed_over)
-		log_warn("%.*s: a copy of a %.*s at %.*s stays behind: %.*s", SLICE_ARG(c->run->design->name),
+		log_warn("%.*s: a copy of a %.*s at %.*s was not updated: %.*s", SLICE_ARG(c->run->design->name),
 			 SLICE_ARG(c->source->name), SLICE_ARG(text), SLICE_ARG(why));
 }
 
@@ -66,7 +66,7 @@ static bool differs(const struct row *old, const struct row *full, const struct 
 	return !value_equal(row_get(old, n), row_get(full, n));
 }
 
-/* Whether `a` is a copy of something that differs. The keeper knows of `old` no more than which attributes do. */
+/* Whether `a` is a copy of an attribute that differs. For the keeper, `old` only tells which attributes do. */
 static bool is_out_of_date(struct run *r, const struct attribute *a, const struct row *old, const struct row *full)
 {
 	struct name_list names = { 0 };
@@ -80,7 +80,7 @@ static bool is_out_of_date(struct run *r, const struct attribute *a, const struc
 			return true;
 	if (!differs(old, full, a->copy_at))
 		return false;
-	/* What was kept back before and still is changes unseen. */
+	/* A copy whose `if` did not hold, and still does not, stays empty. */
 	return !a->copy_if || !value_present(row_get(full, a->copy_at)) || !entity_copied(r, a, full, &copy) ||
 	       value_present(copy);
 }

@@ -1,9 +1,10 @@
-/* A write under an Idempotency-Key records in its own transaction that it was done (idempotency_shared.c has the item).
+/* A write under an Idempotency-Key records in its own transaction that it was done (idempotency_shared.c has the
+ * item).
  *
  * Invariants
  *   N1  The write is done if and only if its note says "written": both are one transaction.
- *   N2  It is done at most once, and not at all once the note is gone or has another turn: that is the transaction's condition.
- *       So a request that arrives after it was given up does nothing.
+ *   N2  The transaction's condition is that the note exists with this turn. So the write happens at most once, and not
+ *       at all after the note was removed or taken over, even if the request arrives later.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef THORPE_APP_WRITE_RECEIPT_H
 #define THORPE_APP_WRITE_RECEIPT_H

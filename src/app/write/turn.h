@@ -1,9 +1,9 @@
 /* Turns: requests that take numbers from the same sequence run one at a time in this process.
  *
- * The transaction's condition ensures that a number is taken once; without turns, forty concurrent requests would
- * retry until some give up. Turns are only an optimization: two items may share one, other processes do not see it,
- * and a request that has waited for TURN_WAIT_MS goes on without. One lock for each of a fixed number of turns, held
- * for a few instructions; any thread may give a turn back.
+ * A transaction's condition already ensures that a number is taken once; but without turns, forty concurrent requests
+ * would retry until some give up. Turns are only an optimization: two sequences may share a turn, other processes do
+ * not see it, and a request that has waited for TURN_WAIT_MS goes on without. One lock for each of a fixed number of
+ * turns, held for a few instructions; any thread may give a turn back.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef THORPE_APP_WRITE_TURN_H
 #define THORPE_APP_WRITE_TURN_H

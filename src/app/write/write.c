@@ -85,7 +85,7 @@ bool write_read(struct write *w, struct value *full)
 {
 	struct row item;
 
-	/* Asked after reading: who writes to the own account does so with the roles that the account has in what was read. */
+	/* Checked after reading: a write to the caller's own account uses the roles that the account has as read. */
 	if (value_present(w->key))
 		return entity_fetch_key(w->run, w->entity, w->key, true, full) && caller_stands(w->run);
 	if (!entity_fetch(w->run, w->entity, w->args, w->arg_count, true, &item) || !caller_stands(w->run))
@@ -154,11 +154,6 @@ static bool next_tag(struct slice *list, struct slice *tag, bool *weak)
 	return true;
 }
 
-static struct slice without_quotes(struct slice s)
-{
-	return s.n >= 2 && s.p[0] == '"' && s.p[s.n - 1] == '"' ? slice_make(s.p + 1, s.n - 2) : s;
-}
-
 bool write_if_match(struct write *w, struct value full)
 {
 	struct slice list = w->options->if_match, tag;
@@ -175,7 +170,7 @@ bool write_if_match(struct write *w, struct value full)
 			w->match = MATCH_ANY;
 		else if (!weak && is_there(version) && slice_equal(tag, run_text(w->run, version)))
 			w->match = MATCH_VERSION;
-		else if (!weak && slice_equal(tag, without_quotes(output_etag(w->run, &item))))
+		else if (!weak && slice_equal(tag, slice_unquoted(output_etag(w->run, &item))))
 			w->match = MATCH_ETAG;
 		if (w->match != MATCH_NONE)
 			return true;

@@ -462,9 +462,9 @@ static void follow_adds(struct run *b, const struct run *r, const struct entity 
 			const struct fields *adds)
 {
 	if (moves_keys(e, adds) && !keep_item(b, e, key))
-		complain(b, "a key has not been brought after its counter");
+		complain(b, "a key that depends on a counter was not updated");
 	if (!follow_copied(b, e, key, adds))
-		complain(b, "copies of a counter have not been brought up to date");
+		complain(b, "copies of a counter were not updated");
 	branch_clear(b, r);
 }
 
@@ -493,9 +493,9 @@ static void follow_copies(struct plan *p, struct run *b)
 			continue;
 		if (!entity_fetch_key(b, c->source, c->key, true, &now) ||
 		    !entity_copied(b, c->attribute, &(struct row){ .full = now }, &copy))
-			complain(b, "a copy has not been compared");
+			complain(b, "a copy could not be compared with its source");
 		else if (!value_equal(copy, c->value) && !write_refresh(b, p->entity, p->key, c->source))
-			complain(b, "a copy has not been brought up to date");
+			complain(b, "a copy was not updated");
 		branch_clear(b, p->run);
 	}
 }
@@ -508,7 +508,7 @@ void plan_follow(struct plan *p)
 	struct run *b;
 
 	if (p->run->depth >= FOLLOW_MOST) {
-		log_warn("%.*s: what follows from a %.*s has no end", SLICE_ARG(p->run->design->name),
+		log_warn("%.*s: updates that follow from a %.*s do not end", SLICE_ARG(p->run->design->name),
 			 SLICE_ARG(p->entity->name));
 		return;
 	}
@@ -519,9 +519,9 @@ void plan_follow(struct plan *p)
 		return;
 	follow_copies(p, b);
 	if (!keeper && write_is_move(p) && !keep_copies(b, p->entity, p->old, VALUE_ABSENT))
-		complain(b, "copies of what has moved have not been brought up to date");
+		complain(b, "copies of a moved item were not updated");
 	if (!keeper && !keep_copies(b, p->entity, write_is_move(p) ? VALUE_ABSENT : p->old, row_item(p->item)))
-		complain(b, "copies have not been brought up to date");
+		complain(b, "copies were not updated");
 	branch_clear(b, p->run);
 }
 
@@ -533,6 +533,6 @@ void plan_follow_removal(struct plan *p)
 		return;
 	b = branch_new(p->run);
 	if (!keep_copies(b, p->entity, p->old, VALUE_ABSENT))
-		complain(b, "copies of what is gone have not been brought up to date");
+		complain(b, "copies of a deleted item were not updated");
 	branch_clear(b, p->run);
 }

@@ -48,7 +48,7 @@ bool plan_filter(struct plan *p, struct plan_action *a, const struct term *t, bo
 	if (*cannot)
 		return false;
 	if (!term_to_test(t, &bound, &test, &why, &e))
-		return why ? run_fail(p->run, PROBLEM_INTERNAL, "A condition cannot be asked of the database: %s", why)
+		return why ? run_fail(p->run, PROBLEM_INTERNAL, "A condition cannot be expressed in DynamoDB: %s", why)
 			   : scope_error(&s, &e);
 	a->also = test_join(p->run->arena, TEST_AND, a->also, test);
 	return !s.failed;
@@ -186,14 +186,6 @@ static bool move_counter(struct plan *p, const struct count_rule *c, struct valu
 	return fields_move(p->run, &a->add, c->attribute, n) && (!starts || plan_add_ask(p, a, &ask));
 }
 
-static bool same_args(const struct value *x, const struct value *y, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		if (!value_equal(x[i], y[i]))
-			return false;
-	return true;
-}
-
 static bool plan_count(struct plan *p, const struct count_rule *c)
 {
 	const struct number zero = number_from_i64(0);
@@ -203,7 +195,7 @@ static bool plan_count(struct plan *p, const struct count_rule *c)
 
 	if (!side_of(p, c, &p->old_row, &before) || !side_of(p, c, p->item, &after))
 		return false;
-	if (before.counts && after.counts && same_args(before.args, after.args, c->target.arg_count)) {
+	if (before.counts && after.counts && values_equal(before.args, after.args, c->target.arg_count)) {
 		if (!number_sub(&after.amount, &before.amount, &n, p->run->arena, &e))
 			return run_error(p->run, &e);
 		return number_cmp(&n, &zero) == 0 || move_counter(p, c, after.args, &n, false);

@@ -175,7 +175,7 @@ static void give_back(void *ctx)
 	}
 }
 
-static void take(struct taken *t, struct gathered **p)
+static void take_sum(struct taken *t, struct gathered **p)
 {
 	struct gathered *x = *p;
 
@@ -195,13 +195,13 @@ static void take_due(struct taken *t, int64_t now_ms, bool all)
 
 		while (*p) {
 			if (all || (*p)->due_ms <= now_ms)
-				take(t, p);
+				take_sum(t, p);
 			else
 				p = &(*p)->next;
 		}
 	}
 	while (g->unsure)
-		take(t, &g->unsure);
+		take_sum(t, &g->unsure);
 	pthread_mutex_unlock(&g->lock);
 }
 
@@ -245,7 +245,7 @@ static bool is_given_up(struct run *r, const struct gathered *x)
 {
 	if (!x->token[0] || clock_steady_ms(r->app->clock) - x->unsure_ms < TOKEN_MS)
 		return false;
-	log_error("%.*s: additions to %.*s of a %.*s may be lost: the database has not said for too long whether it has written them",
+	log_error("%.*s: additions to %.*s of a %.*s may be lost: the database has not reported their outcome for too long",
 		  SLICE_ARG(r->design->name), SLICE_ARG(x->attribute), SLICE_ARG(x->entity->name));
 	return true;
 }
@@ -282,7 +282,7 @@ bool write_flush_gathered(struct run *r, bool all)
 		enum plan_end end = is_given_up(r, x) ? PLAN_DONE : write_surely(b, x, all ? LAST_TRIES : 1);
 
 		if (end == PLAN_FAILED) {
-			log_warn("%.*s: what was gathered waits on: %.*s", SLICE_ARG(r->design->name),
+			log_warn("%.*s: gathered additions still wait: %.*s", SLICE_ARG(r->design->name),
 				 SLICE_ARG(b->problem.detail));
 			good = false;
 		}

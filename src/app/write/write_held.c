@@ -14,7 +14,7 @@ struct held {
 	struct row item; /* as read, in full */
 };
 
-static bool tell(const struct held *h)
+static bool fail_check(const struct held *h)
 {
 	return run_fail(h->plan->run, PROBLEM_CONFLICT, "%.*s", SLICE_ARG(h->check->sentence));
 }
@@ -106,12 +106,12 @@ static bool hold_limit(struct held *h, const struct limit *l)
 	if (!scope_value(&s, l->bound, &bound))
 		return false;
 	if (value_type(bound) != VALUE_N)
-		return tell(h);
+		return fail_check(h);
 	t = moved_limit(h, l, bound, &n);
 	if (!t || !scope_holds(&s, t, &holds))
 		return false;
 	if (!holds)
-		return tell(h);
+		return fail_check(h);
 	names_of_term(h->plan->run->arena, &names, h->entity, l->bound);
 	still(h, &names);
 	return plan_filter(h->plan, h->action, t, &cannot);
@@ -141,7 +141,7 @@ static bool hold_whole(struct held *h)
 	if (!scope_holds(&s, h->check->term, &holds))
 		return false;
 	if (!holds)
-		return tell(h);
+		return fail_check(h);
 	names_of_term(r->arena, &names, h->entity, h->check->term);
 	still(h, &names);
 	return true;

@@ -29,17 +29,6 @@ static bool place_of(struct run *r, const struct entity *e, struct value full, s
 	return caller_secret_place(r, e, &f, key, attribute);
 }
 
-bool write_secret(struct run *r, const struct entity *e, struct value full, struct value *stored)
-{
-	struct slice attribute;
-	struct value key;
-
-	*stored = VALUE_ABSENT;
-	if (!e->login.present || !e->login.secret_count)
-		return true;
-	return place_of(r, e, full, &key, &attribute) && dyn_get(r, key, true, stored);
-}
-
 static bool read_hash(struct write *w, struct value old, struct value *hash)
 {
 	struct slice attribute;

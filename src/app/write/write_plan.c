@@ -148,14 +148,6 @@ static struct plan_action *add_alone(struct plan *p, enum plan_role role, enum d
 
 /* ---- companions ---- */
 
-static const struct companion_item *find_companion(const struct companion_item *list, size_t n, struct value key)
-{
-	for (size_t i = 0; i < n; i++)
-		if (value_equal(list[i].key, key))
-			return &list[i];
-	return NULL;
-}
-
 struct name_seen {
 	const struct entity *entity;
 	bool counter;
@@ -227,7 +219,7 @@ static bool drop_companions(struct plan *p, const struct companion_item *old, si
 	for (size_t i = 0; i < old_count; i++) {
 		struct plan_action *a;
 
-		if (find_companion(now, count, old[i].key))
+		if (companion_find(now, count, old[i].key))
 			continue;
 		a = add_alone(p, PLAN_COMPANION, DYN_DELETE, old[i].key);
 		if (!a)
@@ -249,7 +241,7 @@ static bool plan_companions(struct plan *p)
 	if (p->item && p->write->trusted && !look_up(p, old, old_count))
 		return false;
 	for (size_t i = 0; i < count; i++)
-		if (!put_companion(p, &now[i], find_companion(old, old_count, now[i].key)))
+		if (!put_companion(p, &now[i], companion_find(old, old_count, now[i].key)))
 			return false;
 	return drop_companions(p, old, old_count, now, count);
 }

@@ -79,10 +79,10 @@ struct write {
 	struct value old_hash;          /* what it replaces; absent: none */
 	struct value gone;              /* key of an item that is known to be gone: nothing is counted off it */
 	struct turn *turn;              /* turn.h: of the first sequence that is taken from; NULL: none */
-	int64_t skipped;                /* numbers that items had though the sequence had not come to them */
+	int64_t skipped;                /* numbers passed over because items have them already */
 	struct value clash;             /* key that the server chose for a new item, and that was taken */
 	const struct marker *under;     /* a cascade's removal: that marker must still be there (deleting.h) */
-	bool over;                      /* it is not; or `unless` says so */
+	bool over;                      /* the marker is gone, or `unless` keeps the item */
 	write_unless *unless;           /* of write_remove_unless(); NULL: none */
 	void *unless_ctx;
 	bool alone; /* a deletion was refused with its children: now without them */
@@ -251,18 +251,16 @@ enum plan_end write_alter(struct write *w, struct value old, struct write_result
 
 /* Whether a name in the input is the login's password, not an attribute. */
 bool write_is_password(const struct entity *e, struct slice name);
-/* An item's credentials if they are a separate item; absent: none. */
-bool write_secret(struct run *r, const struct entity *e, struct value full, struct value *stored) MUST_CHECK;
 /* After the rules: checks and hashes the given password, and stores it if it belongs into the item. */
 bool write_password(struct write *w, struct row *f, struct value old) MUST_CHECK;
 /* Writes an audit event if the write has changed a password. */
 void write_tell_password(const struct write *w, struct value full);
 
-/* For the runtime itself. Brings an item after what it was made from: derived attributes, keys, companions, counts; and copies of
- * the entity named, unless that is empty. */
+/* For the runtime itself. Updates an item after its sources: derived attributes, keys, companions, counts; and, if
+ * `copies_of` is given, the copies of that entity. */
 bool write_refresh(struct run *r, const struct entity *e, struct value key, const struct entity *copies_of) MUST_CHECK;
-/* write_remove() as part of a cascade: while its marker is there, without counting on what is gone. *over: it is not, and
- * nothing was removed. */
+/* write_remove() as part of a cascade: while its marker is there, without counting on what is gone. *over: it is not,
+ * and nothing was removed. */
 bool write_remove_under(struct run *r, const struct entity *e, struct value key, const struct marker *m,
 			bool *over) MUST_CHECK;
 

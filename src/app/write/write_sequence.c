@@ -107,7 +107,7 @@ static bool plan_take(struct plan *p, const struct take_note *n)
 			return run_error(p->run, &e);
 	}
 	if (number_cmp(&n->number, &last) <= 0)
-		return true; /* a given number that the sequence has passed */
+		return true; /* a given number that the sequence has passed already */
 	if (!number_sub(&n->number, &last, &by, p->run->arena, &e))
 		return run_error(p->run, &e);
 	a->takes = true;

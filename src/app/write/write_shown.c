@@ -75,7 +75,7 @@ static bool item_to_be(struct plan *p, struct row *out)
 }
 
 /* If the rule reads an item for the first time that the write changes, evaluates it again with the changed item. */
-static bool ask(struct plan *p, bool *readable)
+static bool ask_read_rule(struct plan *p, bool *readable)
 {
 	struct row item;
 	bool again;
@@ -100,7 +100,7 @@ enum write_shown plan_shown(struct plan *p)
 	if (r->caller.operator_)
 		return SHOWN_YES;
 	r->witnesses = NULL;
-	ok = ask(p, &readable);
+	ok = ask_read_rule(p, &readable);
 	r->witnesses = notes;
 	r->memo = NULL;
 	for (size_t i = 0; i < p->count; i++)

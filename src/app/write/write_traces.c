@@ -7,7 +7,7 @@ struct traces {
 	struct value gone;  /* full */
 };
 
-/* A new item may exist by now: then its companions stay. */
+/* The item that has the same key by now, if any: its companions stay. */
 struct heir {
 	struct companion_item *list;
 	size_t count;
@@ -29,14 +29,6 @@ static bool find_heir(struct write *w, struct value key, struct heir *out)
 	return entity_companions(w->run, w->entity, &f, &out->list, &out->count);
 }
 
-static const struct companion_item *find(const struct companion_item *list, size_t n, struct value key)
-{
-	for (size_t i = 0; i < n; i++)
-		if (value_equal(list[i].key, key))
-			return &list[i];
-	return NULL;
-}
-
 /* Removes a companion only if it is still the item's: another item may have the same key by now. */
 static bool guard_companion(struct write *w, struct plan_action *a, const struct companion_item *was,
 			    const struct heir *heir)
@@ -46,7 +38,7 @@ static bool guard_companion(struct write *w, struct plan_action *a, const struct
 
 	if (!dyn_get(w->run, a->key, true, &now))
 		return false;
-	if (find(heir->list, heir->count, a->key) || !was || !value_equal(now, was->item)) {
+	if (companion_find(heir->list, heir->count, a->key) || !was || !value_equal(now, was->item)) {
 		a->left_out = true;
 		return true;
 	}
@@ -69,7 +61,7 @@ static bool guard(struct write *w, struct plan *p, bool *any)
 	for (size_t i = 0; i < p->count; i++) {
 		struct plan_action *a = &p->actions[i];
 
-		if (a->role == PLAN_COMPANION && !guard_companion(w, a, find(was, n, a->key), &heir))
+		if (a->role == PLAN_COMPANION && !guard_companion(w, a, companion_find(was, n, a->key), &heir))
 			return false;
 		if (a->role == PLAN_SECRET)
 			a->left_out = heir.there;

@@ -77,7 +77,7 @@ static bool apply_one(struct write *w, struct row *f, const struct row_iter *m)
 	struct value v = write_fit(w->run, a, m->value), was = row_find(f, m->name);
 
 	if (a && a->type == ATTR_MAP && w->options->merge && value_type(v) == VALUE_M) {
-		/* what it is merged with is still there, or it is merged again */
+		/* if the stored map changes, the patch is merged again */
 		names_add(w->run->arena, &w->looked_at, a->at);
 		if (!input_merge(w->run, a, was, v, &v))
 			return false;
@@ -182,7 +182,7 @@ bool write_adds(struct write *w, const struct row *f, const struct row *before, 
 		if (!scope_value_for(&s, x->term, x->attribute, &v))
 			return false;
 		if (value_type(v) != VALUE_N)
-			return run_invalid(w->run, x->attribute, "cannot be moved by what is no number");
+			return run_invalid(w->run, x->attribute, "can only be changed by a number");
 		n = value_number(v);
 		if (!fields_move(w->run, adds, x->attribute, &n))
 			return false;

@@ -14,7 +14,7 @@ struct watch {
 	struct name_list all;
 };
 
-static void take(struct watch *w, const struct name_list *names)
+static void watch_names(struct watch *w, const struct name_list *names)
 {
 	for (size_t i = 0; i < names->count; i++)
 		names_add(w->arena, &w->all, names->list[i]);
@@ -24,7 +24,7 @@ static void take(struct watch *w, const struct name_list *names)
 static void take_if_touched(struct watch *w, const struct name_list *names, const struct name *makes)
 {
 	if (names_meet(names, &w->plan->changed) || names_have(&w->plan->changed, makes))
-		take(w, names);
+		watch_names(w, names);
 }
 
 static void watch_attributes(struct watch *w)
@@ -86,7 +86,7 @@ static void watch_companions(struct watch *w)
 			names_of_term(w->arena, &names, e, c->rules[k].when);
 		}
 		if (!w->plan->item || companion_changes(w->plan, c) || names_meet(&names, &w->plan->changed))
-			take(w, &names);
+			watch_names(w, &names);
 	}
 }
 
@@ -107,7 +107,7 @@ static void watch_counts(struct watch *w)
 		names_of_term(w->arena, &names, e, e->counts[i].by);
 		names_of_term(w->arena, &names, e, e->counts[i].when);
 		if (!w->plan->item || names_meet(&names, &w->plan->changed))
-			take(w, &names);
+			watch_names(w, &names);
 	}
 }
 
@@ -119,7 +119,7 @@ static void watch_requirements(struct watch *w, const struct requirement *list, 
 		names_of_reference(w, &names, &list[i].target);
 		names_of_term(w->arena, &names, w->plan->entity, list[i].when);
 		if (always || names_meet(&names, &w->plan->changed))
-			take(w, &names);
+			watch_names(w, &names);
 	}
 }
 
@@ -146,7 +146,7 @@ static void watch_checks(struct watch *w)
 
 		names_of_term(w->arena, &names, e, e->checks[i].term);
 		if (reads_old(e->checks[i].term))
-			take(w, &names);
+			watch_names(w, &names);
 		else
 			take_if_touched(w, &names, NULL);
 	}
@@ -194,7 +194,7 @@ void plan_watch(struct plan *p, struct plan_action *a)
 	struct watch w = { .plan = p, .arena = p->run->arena };
 	const struct action *action = p->write->action;
 
-	take(&w, &p->write->looked_at);
+	watch_names(&w, &p->write->looked_at);
 	watch_companions(&w);
 	watch_counts(&w);
 	watch_match(&w);

@@ -14,15 +14,6 @@ bool copy_side_is_directory(const char *where)
 	       strncmp(where, "https://", 8) != 0;
 }
 
-/* Amazon's own addresses have a region in them. */
-static bool is_amazon(const struct remote *r)
-{
-	char region[PLACE_REGION], why[256];
-	struct endpoint e;
-
-	return endpoint_parse(remote_url(r), &e, why, sizeof(why)) && endpoint_region(&e, region);
-}
-
 static struct slice explain(void *ctx, struct arena *a, const struct backend_reply *r)
 {
 	return remote_explain(((struct copy_end_point *)ctx)->remote.remote, a, r);
@@ -82,7 +73,7 @@ bool copy_side_open(struct copy_end_point *p, const char *where, enum copy_side_
 		return false;
 	p->side.database = &p->remote.base;
 	p->side.is_far = p->remote.is_far;
-	p->side.is_amazon = is_amazon(p->remote.remote);
+	p->side.is_amazon = remote_is_amazon(p->remote.remote);
 	p->side.explain = explain;
 	p->side.ctx = p;
 	return true;

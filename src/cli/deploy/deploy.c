@@ -245,15 +245,6 @@ static int deploy(const struct deploying *x)
 	return do_it(x);
 }
 
-/* Amazon's own addresses have a region in them. */
-static bool is_amazon(const struct remote *r)
-{
-	char region[PLACE_REGION], why[256];
-	struct endpoint e;
-
-	return endpoint_parse(remote_url(r), &e, why, sizeof(why)) && endpoint_region(&e, region);
-}
-
 static int deploy_at(const struct deploy_flags *f, struct deploy_want *w, struct arena *a)
 {
 	/* More patience than a server has: no client waits. */
@@ -267,7 +258,7 @@ static int deploy_at(const struct deploy_flags *f, struct deploy_want *w, struct
 	x.remote = remote_open(&options, why, sizeof(why));
 	if (!x.remote)
 		return complain(EXIT_REFUSED, "%s", why);
-	w->probes = !is_amazon(x.remote);
+	w->probes = !remote_is_amazon(x.remote);
 	x.backend = remote_has_credentials(x.remote, why, sizeof(why)) ? remote_backend_new(x.remote) : NULL;
 	status = x.backend ? deploy(&x) : complain(EXIT_REFUSED, "%s", why);
 	backend_free(x.backend);

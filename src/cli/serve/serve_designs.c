@@ -437,7 +437,7 @@ static void *give_up_later(void *arg)
 	pthread_mutex_unlock(&x->lock);
 	if (!late)
 		return NULL;
-	log_warn("a backend does not answer: gave up what was still to be written there");
+	log_warn("a backend does not answer: pending writes there were given up");
 	for (size_t i = 0; i < x->designs->remote_count; i++)
 		if (x->designs->remotes[i].remote)
 			remote_stop(x->designs->remotes[i].remote);

@@ -1,5 +1,9 @@
-/* The model that design_check() works on: the items a design can have, and which of them each access pattern reaches.
+/* The model that design_check() works on: the items a design can have, and the items each access pattern reaches.
  * Private to check/ and describe/traffic.c.
+ *
+ * To add a rule: a function in the check_*.c of its family and a row in that file's table; a section in
+ * docs/design-check.md; an example in tests/unit/design/test_check.c. A new family is also declared below
+ * (check_rules_…) and listed in check.c.
  *
  * The model is made once, in the findings' arena, before the first rule runs; rules only read it.
  * SPDX-License-Identifier: Apache-2.0 */
@@ -170,7 +174,6 @@ bool attribute_can_be_absent(const struct entity *e, const struct attribute *a);
 bool attribute_can_be_negative(const struct checker *c, const struct entity *e, const struct attribute *a);
 bool attribute_can_change(const struct attribute *a);
 bool is_parameter(const struct entity *e, struct slice name);
-bool is_assigned(const struct assignment *list, size_t n, struct slice attribute);
 /* Whether some rule, key, filter or processor of the design looks at an attribute of this name. */
 bool attribute_is_looked_at(const struct checker *c, struct slice name);
 /* A name in lower case without _ and -: is_deleted and isDeleted are one. */
@@ -182,7 +185,7 @@ bool name_contains(struct arena *a, struct slice name, const char *words);
 
 bool term_mentions(const struct term *t, struct slice attribute);
 bool term_mentions_old(const struct term *t);
-/* Whether anyone, or anyone who is logged in, passes. */
+/* Whether the rule admits everyone, or every caller with a login. */
 bool term_is_public(const struct design *d, const struct term *t);
 /* Whether it compares the attribute with the caller. */
 bool term_binds_caller(const struct term *t, struct slice attribute);
@@ -190,7 +193,7 @@ bool term_binds_caller(const struct term *t, struct slice attribute);
 bool term_can_hold(const struct checker *c, const struct term *t, const struct shape *s);
 
 /* ---- references (check_refer.c) ---- */
-/* How `from` refers to `to`: by requires, counts or a copy; or only by a key or a name. */
+/* How `from` refers to `to`: CHECKED by requires, counts or a copy; otherwise only by a key or a name. */
 enum refers { REFERS_NOT, REFERS_BY_NAME, REFERS_BY_KEY, REFERS_CHECKED };
 enum refers entity_refers(const struct checker *c, const struct entity *from, const struct entity *to,
 			  const struct attribute **through);

@@ -1,4 +1,5 @@
-/* Rules about access patterns: can DynamoDB answer it, does it find anything, and only what it should.
+/* Rules about access patterns: whether DynamoDB can answer them, and whether they find the right items and only
+ * those.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "design/check/check.h"
 
@@ -70,10 +71,10 @@ static void mixed_collection(struct checker *c, const struct reach *r)
 {
 	size_t n = 0;
 	struct slice names = r->space ? kinds(c, r, &n) : SLICE("");
-	if (n < 2 || (r->space->index && is_own_mirror(r))) /* the latter is mirror-in-index */
+	if (n < 2 || (r->space->index && is_own_mirror(r))) /* rule mirror-in-index reports its own mirror */
 		return;
 	check_say(c, AT_SUBJECT, "the query returns several kinds of items: %.*s", SLICE_ARG(names));
-	/* Without a word on what it returns, a whole collection (an order and its lines) may be meant. */
+	/* Without `returns`, a whole collection (an order and its lines) may be meant. */
 	if (!r->access->entity.n && !has_sort_condition(r))
 		check_severity(c, SEVERITY_WARNING);
 }
@@ -89,12 +90,12 @@ static bool prefix_is_closed(struct checker *c, const struct where_rule *w, cons
 	if (peer->format != FORMAT_PLAIN && peer->format != FORMAT_LOWER)
 		return true;
 	const struct attribute *a = hole_attribute(c, e, peer);
-	/* A place in a grid, and what is called so: the longer values are what is asked for. */
+	/* Prefixes of grid cells (geohash) are meant to match longer values. */
 	struct slice asked = template_hole(w->value, n - 1)->names[0];
 	if (name_contains(c->arena, peer->names[0], "geohash quadkey plus_code pluscode h3") ||
 	    name_contains(c->arena, asked, "geohash quadkey prefix beginning startswith"))
 		return true;
-	return a && (a->id || attribute_is_time(a)); /* of one length, or meant as the beginning of a time */
+	return a && (a->id || attribute_is_time(a)); /* ids have one length; prefixes of times are meant */
 }
 
 static void open_prefix(struct checker *c, const struct reach *r)
@@ -234,7 +235,7 @@ static bool only_ids(const struct checker *c, const struct space *s, const struc
 	return true;
 }
 
-/* The rows of a pattern that a merge runs are rows of the merge. */
+/* Whether a merge runs the pattern: its rows are then rows of the merge. */
 static bool is_run_by_another(const struct checker *c, const struct access *a)
 {
 	EACH (struct access, other, c->d->accesses, c->d->access_count)

@@ -1,4 +1,4 @@
-/* Rules about things that are stored twice: copies, mirrors, lists with items of their own.
+/* Rules about data that is stored twice: copies, mirrors, lists whose elements are also items.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "design/check/check.h"
 
@@ -8,7 +8,7 @@ static void copy_not_kept(struct checker *c, const struct entity *e, const struc
 	const struct attribute *source = from ? entity_attribute(from, a->copy_attribute) : NULL;
 	if (!source || a->kept_by.n || !(attribute_can_change(source) || source->derived))
 		return;
-	/* Nobody may change it, or the copy is meant as it was then. */
+	/* The source never changes, or the copy is meant to keep the value of that moment. */
 	if (a->fixed || (!from->allow[ALLOW_UPDATE] && !from->action_count))
 		return;
 	check_say(c, a->place, "%.*s stays as it was when %.*s.%.*s changes", SLICE_ARG(a->name), SLICE_ARG(from->name),
@@ -82,7 +82,8 @@ static void list_not_searchable(struct checker *c, const struct entity *e, const
 
 #define STEM_LEAST 4
 
-/* Follow and Follower, FOLLOWING# and FOLLOWER#: what is called alike is one thing from two sides. */
+/* Whether two names share a stem: Follow and Follower, FOLLOWING# and FOLLOWER#. Such names mean one relation, from
+ * two sides. */
 static bool share_stem(struct arena *a, struct slice x, struct slice y)
 {
 	size_t n = 0;
@@ -99,7 +100,7 @@ static bool share_sort_key(const struct checker *c, const struct entity *x, cons
 	return a && b && share_stem(c->arena, template_prefix(a), template_prefix(b));
 }
 
-/* Whether it says nothing that the other does not say, besides when. */
+/* Whether `e` has no information besides `to`'s, except times. */
 static bool adds_nothing(const struct entity *e, const struct entity *to)
 {
 	EACH (struct attribute, a, e->attributes, e->attribute_count)
@@ -128,7 +129,7 @@ static bool repeats_index_entry(struct checker *c, const struct entity *link, co
 	const struct template *pk = entity_key(c, link, true);
 	if (!pk || !template_holes(pk) || !template_alike(pk, entity_key(c, e, true)))
 		return false;
-	/* Under its own identity an index entry says nothing of another item. */
+	/* An index entry under the item's own identity tells nothing about another item. */
 	if (!adds_nothing(link, e) || is_parameter(e, template_hole(pk, 0)->names[0]))
 		return false;
 	EACH_INDEX (s, c)

@@ -1,4 +1,4 @@
-/* Rules about counters: does something move them, and always.
+/* Rules about counters: whether something moves them, on every way that an item comes and goes.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "design/check/check.h"
 
@@ -51,7 +51,7 @@ static void number_nobody_keeps(struct checker *c, const struct entity *e, const
 	    name_is(c->arena, a->name, "discount account") || is_set_by_server(c, e, a->name))
 		return;
 	bool client = e->allow[ALLOW_CREATE] || e->allow[ALLOW_UPDATE];
-	/* Operators set it, and something uses it. */
+	/* Operators set it, and a rule, key or filter uses it. */
 	if (!client && attribute_is_looked_at(c, a->name))
 		return;
 	check_say(c, a->place, client ? "clients set %.*s to any value" : "nothing sets %.*s, and nothing uses it",

@@ -1,4 +1,4 @@
-/* Rules about the table's own key: does it tell items apart, and can an item be found again.
+/* Rules about the table's own key: whether it distinguishes items, and whether an item can be found again.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "design/check/check.h"
 
@@ -45,7 +45,7 @@ static bool has_guard(const struct checker *c, const struct entry *e, struct sli
 	return false;
 }
 
-/* An id that is new for each item, or that only the item itself is named by. */
+/* Whether the key has an id that is new for each item, or that names only this item. */
 static bool has_own_id(struct checker *c, const struct entry *e)
 {
 	const struct template *keys[2];
@@ -147,13 +147,13 @@ static void identity_can_change(struct checker *c, const struct entity *e)
 		if (a && attribute_can_change(a) && !a->touched && !a->from_key)
 			moving = a;
 	}
-	/* Without a rule that allows updates it stays; a marker has no other attributes. */
+	/* Without an `update` rule the value cannot change; a marker has no other attributes. */
 	if (!moving || !e->allow[ALLOW_UPDATE] || e->allow[ALLOW_UPDATE]->kind == TERM_NEVER || e->attribute_count < 4)
 		return;
 	EACH (struct entity, other, c->d->entities, c->d->entity_count) {
 		const struct attribute *through;
 		enum refers how = entity_refers(c, other, e, &through);
-		/* One part of several is also a name of something else: only what says E(a, b) means the item. */
+		/* One part of a longer identity may name another entity: only E(a, b) surely means this item. */
 		if (how == REFERS_NOT || (e->param_count > 1 && how != REFERS_CHECKED))
 			continue;
 		check_say(c, moving->place, "%.*s may change, and %.*s refers to it", SLICE_ARG(moving->name),

@@ -1,12 +1,12 @@
-/* Rules about indexes: is it filled, is it used, where does everything pile up, what does it cost.
+/* Rules about indexes: whether they are filled and used, hot partitions, and cost.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "design/check/check.h"
 
-#define FEW_VALUES       10   /* partitions that are still a handful */
+#define FEW_VALUES       10   /* partitions that count as few */
 #define PARTITION_WRITES 1000 /* write units a second of one partition */
 #define INCLUDE_MAX      100  /* projected attributes of all indexes of a table */
 #define GLOBAL_MAX       20
-#define LARGE_TEXT       1024 /* a list of these is worth a thought */
+#define LARGE_TEXT       1024 /* texts long enough to report that lists project them */
 
 static void index_never_set(struct checker *c, const struct space *s)
 {
@@ -47,7 +47,7 @@ static void half_an_index_key(struct checker *c)
 				}
 			if (!half || whole)
 				continue;
-			/* Everything has a type, and may hold an account's id, without meaning to be listed by it. */
+			/* Most items have a type or an account's id, without being meant to be listed by it. */
 			if (template_holes(r->template) == 0 || r->template->part_count == 1)
 				continue;
 			c->about = about_entity(c, s->entity);
@@ -59,7 +59,7 @@ static void half_an_index_key(struct checker *c)
 
 /* ---- unread entries ---- */
 
-/* An earlier entry of the space is of the same kind, and speaks for this one. */
+/* An earlier entry of the space has the same kind; reporting that one is enough. */
 static bool is_repeated(const struct space *s, const struct entry *x)
 {
 	EACH (struct entry, earlier, s->entries, (size_t)(x - s->entries))
@@ -154,7 +154,7 @@ static size_t partitions(struct checker *c, const struct space *s, const struct 
 	return count;
 }
 
-/* Written by a few: only roles beyond the ordinary one may create it. */
+/* Whether few callers write it: only special roles may create it. */
 static bool seldom_written(const struct checker *c, const struct entity *e)
 {
 	const struct term *t = e->allow[ALLOW_CREATE];

@@ -1,4 +1,4 @@
-/* Rules about what stands in a key: does it sort, can it be absent, does it fit.
+/* Rules about values in keys: whether they sort, can be absent, and fit.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "design/check/check.h"
 

@@ -1,4 +1,4 @@
-/* Rules about life and death: what expires, what a deletion leaves behind, what points to nothing.
+/* Rules about lifetimes: items that expire, items that a deletion leaves behind, references to missing items.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "design/check/check.h"
 
@@ -61,7 +61,7 @@ static bool covers(const struct checker *c, const struct access *const *patterns
 {
 	for (size_t i = 0; i < n; i++) {
 		const struct access *a = patterns[i];
-		/* A merge removes what it runs. */
+		/* A `then remove` of a merge removes the rows of the patterns it runs. */
 		if (a->of == e || reach_has_entity(check_reach(c, a), e) ||
 		    (a->merge_run && covers(c, &a->merge_run, 1, e)) || covers(c, a->merge_parts, a->merge_of_count, e))
 			return true;
@@ -69,7 +69,7 @@ static bool covers(const struct checker *c, const struct access *const *patterns
 	return false;
 }
 
-/* A processor that reacts to the deletion and takes the other away. */
+/* Whether a processor reacts to the deletion and removes the other item. */
 static bool removed_by_processor(const struct checker *c, const struct entity *e, const struct entity *other)
 {
 	EACH (struct processor, p, c->d->processors, c->d->processor_count) {
@@ -135,7 +135,7 @@ static bool asks_for(const void *entity, const struct term *t)
 	return (t->kind == TERM_EXISTS || t->kind == TERM_VISIBLE) && t->entity == entity;
 }
 
-/* Refers to one of several kinds of things, by an id that does not say where that is. */
+/* A reference by an id to one of several kinds of items, without a check that the item exists. */
 static void dangling_target(struct checker *c, const struct entity *e)
 {
 	EACH (struct attribute, a, e->attributes, e->attribute_count) {
@@ -147,8 +147,8 @@ static void dangling_target(struct checker *c, const struct entity *e)
 	}
 }
 
-/* Whether the item of `to` that the attribute names is there because another one is, which is asked for: what is counted on
- * Channel(ws, channel) needs no Workspace(ws) of its own. */
+/* Whether the named item of `to` must exist because another required item implies it: an item that counts on
+ * Channel(ws, channel) needs no separate Workspace(ws). */
 static bool there_with_another(const struct entity *e, struct slice name, const struct entity *to, int depth);
 
 static bool asked_with(const struct reference *f, struct slice name, const struct entity *to, int depth)

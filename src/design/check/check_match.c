@@ -26,8 +26,8 @@ static bool begins_with_digit(const struct template_part *p, const struct entity
 	return a && (a->type == ATTR_TIMESTAMP || a->type == ATTR_EPOCH);
 }
 
-/* A word that stands in an enum's place and is none of its choices never meets it: STATUS#published and STATUS#<status>. Both
- * templates have to be alike up to there, so that the literal is known to be the whole word. */
+/* A literal word never meets a placeholder of an enum without that choice: STATUS#published and STATUS#<status>. Both
+ * templates must be alike up to there, so that the literal is known to be the whole word. */
 static bool words_meet(const struct template *a, const struct template *b, const struct entity *e)
 {
 	struct slice la = template_prefix(a), lb = template_prefix(b);
@@ -79,7 +79,7 @@ static bool one_meets(struct atom x, struct atom y)
 struct walk {
 	struct atoms a, b;
 	bool prefix;   /* a needs only be the beginning */
-	uint8_t *seen; /* pairs that lead nowhere */
+	uint8_t *seen; /* pairs that were tried without success */
 };
 
 static bool only_more(const struct atoms *t, size_t from)

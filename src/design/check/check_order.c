@@ -1,4 +1,4 @@
-/* Rules about the order of a list: does the sort key have the order that is promised.
+/* Rules about the order of lists: whether the sort key has the promised order.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "design/check/check.h"
 
@@ -39,7 +39,7 @@ static const struct template_part *ordered_by(const struct reach *r, const struc
 	return NULL;
 }
 
-/* 1, 2, 3…: taken from a sequence, or from a counter, when the item was made. */
+/* Whether the value counts up: taken from a sequence, or from a counter, when the item was created. */
 static bool is_numbered(const struct attribute *a)
 {
 	const struct term *t = a ? a->default_ : NULL;
@@ -55,15 +55,15 @@ static bool hole_has_order(struct checker *c, const struct entry *e, const struc
 		if (hole->format == FORMAT_DATE || hole->format == FORMAT_MONTH)
 			return true;
 		const struct attribute *own = entity_attribute(e->shape->entity, hole->names[0]);
-		/* An id of the item itself is a ULID; another item's id tells when that one was made. Times that are free
-		 * strings are time-not-sortable. */
+		/* The item's own id is a ULID, in order of creation; another item's id has the order of that item.
+		 * Times that are free strings are rule time-not-sortable. */
 		return !a || attribute_is_time(a) || (own && own->id) || is_numbered(own) ||
 		       (a->type == ATTR_STRING && name_ends(c->arena, a->name, "at time date timestamp"));
 	}
 	return !a || attribute_is_number(a);
 }
 
-/* Rows that are ordered in memory, or are one. */
+/* Whether the order does not matter: the rows are ordered in memory, or there is only one. */
 static bool order_is_moot(const struct access *a)
 {
 	return a->rank || a->single || a->count_only || a->tree_parent.n;

@@ -68,7 +68,7 @@ static void say_absence(struct deciding *x, const struct term *t)
 
 static void find_absence(struct deciding *x, const struct term *t, bool yes);
 
-/* A value of another item: something absent compares as false, except with <> and `is absent`. */
+/* A value of another item: if absent it compares as false, except with <> and `is absent`. */
 static void find_absent_value(struct deciding *x, const struct term *t, bool absent_holds)
 {
 	for (size_t i = 0; i < t->arg_count; i++)
@@ -76,7 +76,7 @@ static void find_absent_value(struct deciding *x, const struct term *t, bool abs
 			say_absence(x, t->args[i]);
 }
 
-/* `yes`: that the term holds is what lets the write through. */
+/* `yes`: the write happens if the term holds (not: if it does not). */
 static void find_absence(struct deciding *x, const struct term *t, bool yes)
 {
 	switch (t->kind) {

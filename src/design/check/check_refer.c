@@ -1,4 +1,4 @@
-/* Which entity refers to which: declared (requires, counts, copies), or to be seen in keys and names.
+/* Which entity refers to which: by declaration (requires, counts, copies), or recognisable from keys and names.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "design/check/check.h"
 
@@ -44,7 +44,7 @@ static const struct attribute *through_key(const struct checker *c, const struct
 	const struct template *pk = entity_key(c, to, true);
 	if (!pk || pk->part_count != 2 || pk->parts[0].names || !pk->parts[1].names)
 		return NULL;
-	/* Others may live in that partition, too; its owner is addressed by this one value alone. */
+	/* Other items may be in that partition, too; its owner is the entity addressed by this one value alone. */
 	if (to->param_count != 1 || !is_parameter(to, pk->parts[1].names[0]))
 		return NULL;
 	EACH (struct key_rule, r, from->keys, from->key_count) {

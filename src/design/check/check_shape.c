@@ -1,4 +1,5 @@
-/* The items a design can have, where each is in the table and the indexes, and which of them each access pattern reaches.
+/* The items a design can have, where each is in the table and the indexes, and which of them each access pattern
+ * reaches.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/grow.h"
 #include "design/check/check.h"
@@ -90,7 +91,7 @@ static bool same_condition(const struct term *x, const struct term *y)
 	return x && y && x->place.line == y->place.line && x->place.column == y->place.column;
 }
 
-/* With `keys when A` and `keys when B` both giving the whole key, A's hash does not go with B's range. */
+/* If `keys when A` and `keys when B` both give the whole key, A's hash does not combine with B's range. */
 static bool goes_with(const struct entry *e, const struct choice *choice, const struct choice *hashes, size_t n)
 {
 	if (!choice->when || e->when_count == 0)

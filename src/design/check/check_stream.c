@@ -1,4 +1,4 @@
-/* Rules about processors: is there a stream, do they wake themselves, do they end, do they clean up.
+/* Rules about processors: whether there is a stream, whether they wake themselves, end, and clean up.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "design/check/check.h"
 
@@ -55,11 +55,11 @@ static int causes(const struct checker *c, const struct processor *p, const stru
 
 static bool wakes(const struct checker *c, const struct processor *p, const struct processor *next)
 {
-	/* A processor that compares with the old item is not woken by what it changed itself. */
+	/* A processor whose `when` compares with old.x is not woken by its own effect. */
 	if (term_mentions_old(next->when))
 		return false;
 	int events = causes(c, p, next->of) & next->events;
-	/* Putting what is there already is an update; a first put that only answers `created` ends by itself. */
+	/* Putting an existing item is an update; if `next` only reacts to `created`, the loop ends by itself. */
 	return events && !(p == next && p->effect == EFFECT_PUT && next->events == ON_DELETED);
 }
 
@@ -119,7 +119,7 @@ static void unbounded_fan_out(struct checker *c, const struct processor *p)
 		return;
 	EACH (struct where_rule, w, a->where, a->where_count)
 		if (w->op == WHERE_BETWEEN || w->op == WHERE_GE || w->op == WHERE_GT)
-			return; /* a window of time is an end */
+			return; /* a time window ends the loop */
 	check_say(c, AT_SUBJECT, "writes a %.*s for each row of '%.*s', however many there are", SLICE_ARG(p->target),
 		  SLICE_ARG(p->each_pattern));
 }
@@ -138,7 +138,7 @@ static bool is_undone(const struct checker *c, const struct processor *p)
 	return false;
 }
 
-/* Text of the source, and not only ids, goes with it. */
+/* Whether the effect copies text of the source, not only ids. */
 static bool spreads_content(const struct processor *p)
 {
 	EACH (struct attribute, a, p->of->attributes, p->of->attribute_count)
@@ -165,8 +165,8 @@ static void reserved_name(struct checker *c, const struct processor *p)
 		check_say(c, AT_SUBJECT, "'keeper' is the name of a processor that every design has");
 }
 
-/* As the keeper has it: what is fixed, the time of creation and the creator never change; what follows from others is
- * settled when those are. */
+/* Whether the attribute can change, as keeper_move.c decides it: fixed attributes, the time of creation and the
+ * creator never change; derived ones change if their sources do. */
 static bool can_change(const struct entity *e, struct slice name, int depth)
 {
 	const struct attribute *a = entity_attribute(e, name);

@@ -1,5 +1,6 @@
-/* What is known of attributes and terms without data: can it be absent, negative, changed; is it public; can it hold for
- * such an item. SPDX-License-Identifier: Apache-2.0 */
+/* Facts about attributes and terms that hold for all data: can it be absent, negative, changed; is it public; can it
+ * hold for such an item.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "design/check/check.h"
 
 /* ---- names ---- */
@@ -83,20 +84,13 @@ bool attribute_is_time(const struct attribute *a)
 	return a->type == ATTR_TIMESTAMP || a->now || a->touched;
 }
 
-bool is_assigned(const struct assignment *list, size_t n, struct slice attribute)
-{
-	EACH (struct assignment, s, list, n)
-		if (slice_equal(s->attribute, attribute))
-			return true;
-	return false;
-}
-
 bool is_parameter(const struct entity *e, struct slice name)
 {
 	return slice_among(e->params, e->param_count, name);
 }
 
-/* Never 0, as far as can be seen: an attribute that begins above it, or a sum with a number above it and nothing below. */
+/* Whether the value is certainly above 0: an attribute whose range begins above it, or a sum of a positive number and
+ * nothing negative. */
 static bool is_above_zero(const struct entity *e, const struct term *t)
 {
 	const struct attribute *a = term_name(t) ? entity_attribute(e, *term_name(t)) : NULL;
@@ -108,7 +102,7 @@ static bool is_above_zero(const struct entity *e, const struct term *t)
 	return a && a->has_min && a->min > 0;
 }
 
-/* So is what is divided by 0. */
+/* A division by 0 is absent, too. */
 static bool can_make_absent(const void *ctx, const struct term *t)
 {
 	const struct entity *e = ctx;
@@ -266,8 +260,8 @@ static bool always_present(const struct shape *s, struct slice name)
 	return constant_of(s, name, &unused) || (a && !attribute_can_be_absent(s->entity, a));
 }
 
-/* An entity that does not declare an attribute does not have it; parameters of the pattern are no attributes of any item,
- * so only names that some item has are judged. */
+/* Whether the item certainly lacks the attribute, because its entity does not declare it. Parameters of the pattern
+ * belong to no item, so only names that some item has are judged. */
 static bool surely_absent(const struct checker *c, const struct shape *s, struct slice name)
 {
 	if (shape_has(s, name))

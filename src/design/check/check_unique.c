@@ -12,7 +12,7 @@ static bool is_guarded(const struct entity *e, struct slice attribute)
 	return false;
 }
 
-/* In the table's key, with nothing else beside it: unique by that alone. */
+/* Whether the table key consists of the attribute alone, which makes it unique. */
 static bool is_whole_key(const struct checker *c, const struct entity *e, struct slice attribute)
 {
 	const struct template *keys[2] = { entity_key(c, e, true), entity_key(c, e, false) };
@@ -33,7 +33,7 @@ static bool logs_in_with(const struct entity *e, struct slice attribute)
 	return e->login.present && slice_among(e->login.by, e->login.by_count, attribute);
 }
 
-/* Others require it, count on it or copy from it: it is a thing of its own. */
+/* Whether other items require it, count on it or copy from it: then it is more than a marker. */
 static bool is_referred_to(const struct checker *c, const struct entity *e)
 {
 	const struct attribute *through;
@@ -43,7 +43,8 @@ static bool is_referred_to(const struct checker *c, const struct entity *e)
 	return false;
 }
 
-/* Its other attributes only say whose the value is, or since when. With a name or a number of its own it is no marker. */
+/* Whether its other attributes only tell the owner of the value, or since when. An entity with a name or a number of
+ * its own is no marker. */
 static bool points_to_owner(const struct checker *c, const struct entity *e, const struct attribute *value)
 {
 	EACH (struct attribute, a, e->attributes, e->attribute_count) {
@@ -60,7 +61,7 @@ static bool points_to_owner(const struct checker *c, const struct entity *e, con
 	return true;
 }
 
-/* An entity that is nothing but a marker: its key is one value, twice. */
+/* The attribute that the entity marks as taken, if it is only a marker: one value is its hash and its range key. */
 static const struct attribute *marks(const struct checker *c, const struct entity *e)
 {
 	const struct template *pk = entity_key(c, e, true), *sk = entity_key(c, e, false);
@@ -81,7 +82,7 @@ static bool is_marked_by_entity(const struct checker *c, struct slice attribute)
 	return false;
 }
 
-/* Accounts that an outside issuer keeps are unique there. */
+/* Whether an outside issuer keeps the accounts: they are unique there. */
 static bool accounts_are_elsewhere(const struct checker *c)
 {
 	return c->d->callers.groups_claim.n || c->d->callers.issuer.n || c->d->callers.jwks.n;
@@ -144,14 +145,14 @@ static void login_ambiguous(struct checker *c, const struct entity *e)
 
 static void unique_by_index(struct checker *c, const struct reach *r)
 {
-	/* With an order it is the first of several: the latest. */
+	/* With an order, the pattern returns the first of several rows, such as the latest. */
 	if (!r->space || !r->space->index || !r->access->single || r->access->order.n)
 		return;
 	EACH (struct entry, x, r->entries, r->entry_count) {
 		const struct entity *e = x->shape->entity;
 		const struct template_part *hole = template_hole(x->hash[0], 0);
 		const struct attribute *a = hole ? entity_attribute(e, hole->names[0]) : NULL;
-		/* What is in the item's identity is unique, as far as the whole identity is asked for. */
+		/* A part of the identity is unique if the pattern gives the whole identity. */
 		if (!a || a->id || a->the_caller || is_parameter(e, a->name) || is_guarded(e, a->name))
 			continue;
 		check_say(c, AT_SUBJECT, "expects one %.*s for a %.*s; %.*s admits several", SLICE_ARG(e->name),
@@ -204,7 +205,7 @@ static void guard_repeats_key(struct checker *c, const struct entity *e)
 
 /* ---- spelling ---- */
 
-/* A value people type: not an id, not a word from a list, not a reference. */
+/* Whether people type the value: no id, no word from a list, no reference. */
 static bool is_typed(const struct attribute *a)
 {
 	return (a->type == ATTR_STRING || a->type == ATTR_TEXT) && !a->id && !a->the_caller && !a->derived &&

@@ -1,4 +1,4 @@
-/* Rules about who sees what: drafts and deleted items in public lists, secrets, rights that are not said.
+/* Rules about visibility: drafts and deleted items in public lists, secrets, missing `allow` rules.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "design/check/check.h"
 
@@ -22,7 +22,7 @@ static bool is_state(struct checker *c, const struct attribute *a)
 	return false;
 }
 
-/* Deleted things that stay as an empty place are shown on purpose. */
+/* Whether a soft deletion blanks the item's text: such items are shown on purpose. */
 static bool is_blanked(const struct entity *e, struct slice state)
 {
 	bool sets = false, blanks = false;

@@ -83,7 +83,7 @@ static bool is_counted(struct arena *a, const struct entity *e, const struct ref
 static void put_requirements(struct buf *b, const struct entity *e, const struct requirement *list, size_t n)
 {
 	EACH (struct requirement, r, list, n) {
-		/* What begins to hang on an item with `refuse while` leaves its mark in it (app/write/joined.h). */
+		/* A new reference to an item with `refuse while` sets an attribute there (app/write/joined.h). */
 		bool joins = r->target.to && r->target.to->delete_.refuse_count;
 
 		if (is_counted(b->arena, e, &r->target))

@@ -15,7 +15,7 @@
 
 /* Elements of an array. */
 #define LENGTH(array) (sizeof(array) / sizeof((array)[0]))
-/* What the loader made itself and may still change, as long as design_load() has not returned. */
+/* A pointer to something that the loader has made, for changing it until design_load() returns. */
 #define OURS(type, x) ((type *)(uintptr_t)(x))
 
 /* The names a term or template may use, besides caller, now and the like. */
@@ -88,8 +88,8 @@ struct finding *load_error(struct load *l, struct place p, const char *rule, con
 /* "there is no <what> 'name'", and which of the known names was probably meant. */
 struct finding *load_unknown(struct load *l, struct place p, const char *rule, const char *what, struct slice name,
 			     const struct load_names *known);
-/* What this language has instead of the word that begins `text`, in other languages a type, a clause or part of a term;
- * empty: nothing is known. */
+/* Returns what this language has instead of the word that begins `text`, which other languages use as a type, a
+ * clause or a part of a term; empty: unknown. */
 enum load_hint_of { HINT_TYPE, HINT_CLAUSE, HINT_TERM };
 struct slice load_hint(enum load_hint_of of, struct slice text);
 /* "expected …, not a map". */
@@ -156,7 +156,7 @@ bool load_words(struct load *l, const struct yaml *map, const char *what, const 
 		bool (*other)(struct load *l, void *into, const struct yaml_entry *e));
 /* Whether the map has the word; false when it is no map. */
 bool load_has_word(const struct yaml *map, const char *word);
-/* How many of these words the map has, of which it may have one: reports the second with `sentence`. */
+/* How many of these words the map has. It may have one: reports the second with `sentence`. */
 size_t load_one_of(struct load *l, const struct yaml *map, const char *const *words, const char *sentence);
 /* The entries of a map; none, with a finding, when it is something else. */
 const struct yaml_entry *load_map(struct load *l, const struct yaml *y, const char *expected, size_t *count);
@@ -298,7 +298,8 @@ void load_check_sequences(struct load *l);
 void load_check_removed(struct load *l);
 /* Attributes that name other items take the normal form of the identity they name. */
 void load_refer(struct load *l);
-/* Reports each attribute of the table's key for which there is neither a rule nor an attribute of `e` (NULL: a companion). */
+/* Reports each attribute of the table's key for which there is neither a rule nor an attribute of `e` (NULL: a
+ * companion). */
 void load_needs_keys(struct load *l, const struct entity *e, const struct key_rule *rules, size_t n, struct place p);
 /* Records on each attribute in which keys its copies are (struct keyed_copy). Only without errors, as the rest. */
 void load_keyed(struct load *l);

@@ -100,7 +100,7 @@ static void unknown_type(struct reading *r, struct load_span s)
 	struct finding *f;
 
 	r->typed = false;
-	r->a->type = ATTR_NUMBER; /* what could not be done with another type is not reported as well */
+	r->a->type = ATTR_NUMBER; /* errors that follow from the unknown type are not reported */
 	if (!s.n && !r->wrong)
 		load_error(r->l, r->a->place, "missing-value", "expected a type, as in 'string, required'");
 	if (!s.n || follows_type(r, s))
@@ -167,7 +167,7 @@ static bool is_beyond_item(const void *ctx, const struct term *t)
 	       t->kind == TERM_MAY || t->kind == TERM_EXISTS || t->kind == TERM_VISIBLE || t->kind == TERM_FETCH;
 }
 
-/* Copies are updated when their source changes, and only then: the condition must not depend on anything else. */
+/* Copies are updated only when their source changes, so the condition must not depend on anything else. */
 static void read_copy_if(struct reading *r, struct load_span s, struct slice source)
 {
 	struct load_scope *scope = arena_new(r->l->a, struct load_scope);
@@ -284,7 +284,7 @@ static void check_default(struct reading *r, struct load_span s)
 			   SLICE_ARG(span_text(s)));
 }
 
-/* Whether the default of a list of words is one of them, or should be. `t` is it without quotes. */
+/* Whether the default of an enum is one of its words, or is meant as one. `t`: the text without quotes. */
 static bool is_word_of_choice(const struct reading *r, struct load_span s, struct slice t)
 {
 	if (!r->typed || r->a->type != ATTR_ENUM)

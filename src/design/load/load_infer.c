@@ -73,7 +73,7 @@ static void infer_derived(struct load *l, const struct entity *e, struct attribu
 		type_from_kinds(type, a);
 }
 
-/* Marks the attribute. Each is inferred once, which also ends a cycle. */
+/* Whether the attribute is inferred already; marks it. So each is inferred once, and circles end. */
 static bool is_inferred(struct load *l, const struct attribute *a)
 {
 	if (!l->inferred) {

@@ -1,4 +1,4 @@
-/* Copies in keys: the source refuses a value that a copy could not have in a key, or the copy could not follow.
+/* Copies in keys: a source must not accept a value that its copy could not have in a key.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "design/load/load.h"
 

@@ -80,7 +80,7 @@ static const void *resolve_row_attribute(struct load *l, const struct load_later
 	return NULL;
 }
 
-/* An attribute that only other programs write may be projected too, but one that looks like a slip is reported. */
+/* Unknown names are allowed, since other programs may write more attributes, but a probable typo is reported. */
 static const void *resolve_projected(struct load *l, const struct load_later *w)
 {
 	struct load_scope any = { .rows = true };
@@ -92,7 +92,7 @@ static const void *resolve_projected(struct load *l, const struct load_later *w)
 	return NULL;
 }
 
-/* Which of several entities the rows are is not always known here: one of them must have the action. */
+/* The entity of the rows is not always known here: one of those possible must have the action. */
 static const void *resolve_row_action(struct load *l, const struct load_later *w)
 {
 	const struct access *a = design_access(l->d, w->of);

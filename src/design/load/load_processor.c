@@ -174,7 +174,7 @@ static void read_with(struct load *l, void *into, const struct yaml *y)
 		p->with_count = load_assignments(l, y, l->scope, p->target, &p->with);
 }
 
-/* Later ones use what earlier ones name. */
+/* The order matters: later words use names that earlier ones define. */
 static const struct load_word words[] = {
 	{ "on", .read = read_on },
 	{ "let", WORD_ASSIGNMENTS, LIST_AT(processor, let, let_count) },

@@ -1,5 +1,5 @@
-/* References: an attribute that names another item (by requires, counts or a copy) is stored in the form of that item's
- * identity. Otherwise `Toys` would be checked as `toys`, and would be in no list of `toys`.
+/* References: an attribute that names another item (by requires, counts or a copy) is stored in the normal form of
+ * that item's identity. Otherwise `Toys` would pass the check as `toys`, but be missing from lists of `toys`.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "design/load/load.h"
 

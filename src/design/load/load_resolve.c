@@ -34,7 +34,7 @@ struct visit {
 	const struct load_scope *scope;
 };
 
-/* Whether nothing can be checked, because something else is unknown and has been reported. */
+/* Whether the names cannot be checked, because the scope itself is unknown and was reported. */
 static bool is_lost(struct load *l, const struct load_scope *s)
 {
 	return (s->processor && !s->entity) || (s->target.n && !design_entity(l->d, s->target));

@@ -35,7 +35,7 @@ static bool each_of_items(const struct entity *e, load_name_fn *fn, void *ctx)
 	return false;
 }
 
-/* The items that a pattern reads can be of any entity, where it does not say of which. */
+/* Without a declared entity, a pattern's rows may be of any. */
 static bool each_of_pattern(struct load *l, const struct access *a, int depth, load_name_fn *fn, void *ctx)
 {
 	const struct entity *e = NULL;

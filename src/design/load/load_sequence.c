@@ -1,4 +1,4 @@
-/* Sequences, and the attributes that take their numbers from them.
+/* Checks sequences and the attributes that take numbers from them.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "design/load/load.h"
 

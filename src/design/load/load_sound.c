@@ -1,10 +1,11 @@
-/* What is right word by word and can never work: circles, values named too early, parameters that nothing gives.
+/* Finds designs that parse and resolve but can never work: circles, values used before they are set, parameters that
+ * nothing gives.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "design/load/load.h"
 
 #define CHAIN_MOST 64 /* longer chains are not followed, whatever the file */
 
-/* Of a thing while circles are looked for, depth first. */
+/* The state of a node in the depth-first search for circles. */
 enum mark { NEW, OPEN, DONE };
 
 /* ---- attributes that are derived from each other ---- */
@@ -119,15 +120,6 @@ static void check_let(struct load *l, const struct processor *p)
 		}
 }
 
-/* ---- parameters ---- */
-static bool is_given(const struct assignment *list, size_t n, struct slice name)
-{
-	EACH (struct assignment, with, list, n)
-		if (slice_equal(with->attribute, name))
-			return true;
-	return false;
-}
-
 static void lacks(struct load *l, struct place p, const struct access *a, struct slice name)
 {
 	load_error(l, p, "missing-parameter", "'%.*s' needs a value for '%.*s'", SLICE_ARG(a->name), SLICE_ARG(name))
@@ -139,8 +131,8 @@ static void check_call(struct load *l, const struct processor *p, const struct a
 		       size_t n)
 {
 	EACH (struct slice, name, a->params, a->param_count)
-		if (!is_given(with, n, *name) && (n || !load_entity_has(p->of, *name)) &&
-		    !is_given(p->let, n ? 0 : p->let_count, *name))
+		if (!is_assigned(with, n, *name) && (n || !load_entity_has(p->of, *name)) &&
+		    !is_assigned(p->let, n ? 0 : p->let_count, *name))
 			lacks(l, p->place, a, *name);
 }
 
@@ -150,7 +142,7 @@ static void check_run(struct load *l, const struct access *a)
 	const struct access *run = a->merge_run;
 
 	EACH (struct slice, name, run->params, run->param_count) {
-		bool given = is_given(a->merge_with, a->merge_with_count, *name) ||
+		bool given = is_assigned(a->merge_with, a->merge_with_count, *name) ||
 			     slice_among(a->params, a->param_count, *name);
 
 		EACH (struct attribute, p, a->query_params, a->query_param_count)

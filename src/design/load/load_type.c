@@ -1,4 +1,4 @@
-/* What a term can be, and what in it can never work.
+/* The types of terms, and findings about terms that can never work.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <stdio.h>
 

@@ -83,7 +83,7 @@ static struct term_type type_of_let(const struct typing *y, const struct term *t
 	return quiet.depth++ == LET_MOST ? anything : type_of_term(&quiet, t);
 }
 
-/* A parameter is anything: as the key it is compared with. */
+/* A parameter may have any type: it takes that of the key it is compared with. */
 static bool add_meaning(void *ctx, const struct load_meaning *x)
 {
 	struct naming *n = ctx;

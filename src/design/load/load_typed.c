@@ -1,4 +1,4 @@
-/* What each term of a design has to be: a condition, a number, a value of some attribute.
+/* Checks each term of a design against its place: a condition, a number, a value of some attribute.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/map.h"
 #include "design/term/fits.h"
@@ -70,7 +70,7 @@ static bool can_be_value_of(const struct attribute *a, struct term_type wanted, 
 	return (wanted.is & TYPE_TEXT) && (is.is & TYPE_STRING);
 }
 
-/* A literal that is normalised on its way in is not judged by what it is before. */
+/* A literal that is normalised when it is stored is not checked in its original form. */
 static void literal_fits(struct typing *y, const struct term *t, const struct attribute *a)
 {
 	char room[FITS_TEXT_MAX];
@@ -232,7 +232,7 @@ static void type_processor(struct typed *d, const struct processor *p)
 }
 
 /* ---- all of them ---- */
-/* Terms of places that expect nothing in particular. */
+/* Checks terms in places that take any type. */
 static void the_rest(struct typed *d)
 {
 	for (size_t i = 0; d->l->scopes && i < d->l->scopes->n; i++) {

@@ -85,7 +85,7 @@ void load_where(struct load *l, void *into, const struct yaml *y)
 }
 
 /* ---- then ---- */
-/* `keep` is about what was fetched: its entity may be named after it. */
+/* `keep` looks at the fetched item, whose entity (`get`) may come later in the map. */
 static void read_then_keep(struct load *l, void *into, const struct yaml *y)
 {
 	struct access *a = into;

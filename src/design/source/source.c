@@ -88,7 +88,7 @@ static bool starts_character(char c)
 	return ((unsigned char)c & 0xc0) != 0x80;
 }
 
-/* At most LINE_MOST characters; what a terminal would obey becomes a question mark. */
+/* Prints at most LINE_MOST characters; control characters become question marks. */
 static void print_line(struct buf *out, struct slice line)
 {
 	size_t characters = 0;

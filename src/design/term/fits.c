@@ -26,7 +26,7 @@ static bool is_whole(struct value v)
 	return value_number(v).exponent >= 0;
 }
 
-/* What is expected of a value that is of another type; NULL: the type is right. */
+/* What the attribute expects instead of a value of this type; NULL: the type is right. */
 static const char *type_misses(const struct attribute *a, struct value v)
 {
 	enum value_type t = value_type(v);

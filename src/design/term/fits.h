@@ -7,9 +7,10 @@
 
 #define FITS_TEXT_MAX 160
 
-/* Whether a value made by the design (a default, `=`, `set`, `with`) fits the attribute; NULL always does. Minimum lengths
- * apply to clients only (app/entity/input.h): a soft deletion may set ''. *why, a static text or `room`, is what a 422 says
- * is expected: "between 3 and 30 characters". Derived attributes are checked for range and form only, copies not at all. */
+/* Whether a value made by the design (a default, `=`, `set`, `with`) fits the attribute; NULL always does. If not,
+ * *why (a static text, or `room`) is what a 422 says is expected: "between 3 and 30 characters". Minimum lengths
+ * apply to clients only (app/entity/input.h): a soft deletion may set ''. Derived attributes are checked for range
+ * and form only, copies not at all. */
 bool attribute_fits(const struct attribute *a, struct value v, char room[FITS_TEXT_MAX], const char **why);
 /* "between 3 and 30 characters"; `unit` empty for numbers themselves. */
 void attribute_range_text(const struct attribute *a, const char *unit, char out[FITS_TEXT_MAX]);

@@ -51,24 +51,10 @@ enum term_function term_function_find(struct slice name)
 	return (enum term_function)f;
 }
 
-/* DynamoDB counts a string's UTF-16 units. */
-static size_t string_size(struct slice s)
-{
-	size_t units = 0;
-
-	for (size_t i = 0; i < s.n; i++) {
-		uint8_t c = (uint8_t)s.p[i];
-
-		if ((c & 0xC0) != 0x80)
-			units += c >= 0xF0 ? 2 : 1;
-	}
-	return units;
-}
-
 static struct value call_size(struct arena *a, struct value v)
 {
 	switch (value_type(v)) {
-	case VALUE_S: return value_make_i64(a, (int64_t)string_size(value_bytes(v)));
+	case VALUE_S: return value_make_i64(a, (int64_t)value_string_units(value_bytes(v)));
 	case VALUE_B: return value_make_i64(a, (int64_t)value_bytes(v).n);
 	case VALUE_SS:
 	case VALUE_NS:
@@ -249,15 +235,6 @@ static struct value call_epoch(struct arena *a, struct value v)
 	return value_make_i64(a, (ms >= 0 ? ms : ms - 999) / 1000);
 }
 
-static double to_double(struct value v)
-{
-	char text[NUMBER_TEXT_MAX];
-	struct number n = value_number(v);
-
-	number_format(&n, text);
-	return strtod(text, NULL);
-}
-
 /* For ranking, where fifteen digits are plenty; absent where the result is no number. */
 static struct value call_power(struct arena *a, struct value x, struct value y)
 {
@@ -267,7 +244,7 @@ static struct value call_power(struct arena *a, struct value x, struct value y)
 
 	if (value_type(x) != VALUE_N || value_type(y) != VALUE_N)
 		return VALUE_ABSENT;
-	d = pow(to_double(x), to_double(y));
+	d = pow(value_double(x), value_double(y));
 	if (!isfinite(d) || !number_parse(arena_printf(a, "%.15g", d), &n, a, &e))
 		return VALUE_ABSENT;
 	return value_make_n(a, &n);

@@ -56,46 +56,6 @@ bool term_compare(enum term_kind op, struct value x, struct value y)
 	}
 }
 
-static bool term_begins(struct value x, struct value prefix)
-{
-	enum value_type t = value_type(x);
-
-	return t == value_type(prefix) && (t == VALUE_S || t == VALUE_B) &&
-	       slice_starts(value_bytes(x), value_bytes(prefix));
-}
-
-static bool has_bytes(struct slice in, struct slice what)
-{
-	return what.n == 0 || (in.n >= what.n && memmem(in.p, in.n, what.p, what.n));
-}
-
-static bool has_element(struct value list, struct value what)
-{
-	struct value_iter it = value_iter(list);
-
-	while (value_next(&it))
-		if (value_equal(it.value, what))
-			return true;
-	return false;
-}
-
-static bool term_contains(struct value in, struct value what)
-{
-	enum value_type t = value_type(what);
-
-	if (t == VALUE_NONE)
-		return false;
-	switch (value_type(in)) {
-	case VALUE_S: return t == VALUE_S && has_bytes(value_bytes(in), value_bytes(what));
-	case VALUE_B: return t == VALUE_B && has_bytes(value_bytes(in), value_bytes(what));
-	case VALUE_SS: return t == VALUE_S && value_set_has(in, value_bytes(what));
-	case VALUE_NS: return t == VALUE_N && value_set_has(in, value_bytes(what));
-	case VALUE_BS: return t == VALUE_B && value_set_has(in, value_bytes(what));
-	case VALUE_L: return has_element(in, what);
-	default: return false;
-	}
-}
-
 #define COMPARED_MOST 3 /* arguments */
 
 /* As term_compare(), and PRESENT, ABSENT, BEGINS, CONTAINS, BETWEEN, by the values of their arguments; absent: not given. */
@@ -104,8 +64,8 @@ static bool term_compared(enum term_kind op, const struct value v[COMPARED_MOST]
 	switch (op) {
 	case TERM_PRESENT: return value_present(v[0]);
 	case TERM_ABSENT: return !value_present(v[0]);
-	case TERM_BEGINS: return term_begins(v[0], v[1]);
-	case TERM_CONTAINS: return term_contains(v[0], v[1]);
+	case TERM_BEGINS: return value_begins(v[0], v[1]);
+	case TERM_CONTAINS: return value_contains(v[0], v[1]);
 	case TERM_BETWEEN: return term_compare(TERM_GE, v[0], v[1]) && term_compare(TERM_LE, v[0], v[2]);
 	default: return term_compare(op, v[0], v[1]);
 	}

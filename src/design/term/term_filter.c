@@ -1,13 +1,13 @@
 /* Terms as DynamoDB's conditions and filters.
  *
- * Parts that do not read the item are evaluated first. DynamoDB has no constants true and false, and refuses comparisons
- * whose values can never match (x < true, bounds in the wrong order, an attribute with itself). So every part is either
- * known now and disappears, or becomes tests that DynamoDB takes.
+ * Parts that do not read the item are evaluated first. DynamoDB has no constants true and false, and refuses
+ * comparisons whose values can never match (x < true, bounds in the wrong order, an attribute with itself). So every
+ * part is either known now and disappears, or becomes tests that DynamoDB takes.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "design/term/term_parts.h"
 #include "expr/build.h"
 
-/* What a part turned out to be: an error, known, or a test. */
+/* The result of a part: an error, a known truth, or a test. */
 enum outcome { FAILED, FALSE, TRUE, TEST };
 
 struct writer {
@@ -197,7 +197,7 @@ static enum outcome make_present(struct writer *w, const struct test_operand *x,
 		return known_outcome(value_present(x->value) == wanted);
 	if (!x->size)
 		return make_test(w, wanted ? TEST_EXISTS : TEST_NOT_EXISTS, x, NULL, out);
-	/* There is a size where it can be compared with a number. */
+	/* size(x) >= 0 holds exactly if x has a size. */
 	zero = test_value(value_make_i64(w->arena, 0));
 	make_test(w, TEST_GE, x, &zero, out);
 	return wanted ? TEST : test_made(out, test_not(w->arena, *out));

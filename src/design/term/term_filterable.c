@@ -1,4 +1,4 @@
-/* Which terms DynamoDB can say, and why it cannot say the others.
+/* Which terms DynamoDB can express as a condition, and the reason for the others.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "design/term/term_parts.h"
 #include "expr/limits.h"
@@ -54,7 +54,7 @@ static const struct term *bad_operand(const struct term *t, const char **why)
 	return t;
 }
 
-/* Of a condition, not of its operands. */
+/* Why a term cannot be a condition, apart from its operands; NULL: it can. */
 static const char *why_no_condition(const struct term *t)
 {
 	switch (t->kind) {

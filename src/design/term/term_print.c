@@ -3,7 +3,7 @@
 #include "design/term/term_parts.h"
 #include "design/term/term_lex.h"
 
-/* How tightly a term holds together; one that is looser than its place wants needs parentheses. */
+/* How tightly an operator binds. A looser term than its place allows needs parentheses. */
 enum tightness {
 	TIGHT_OR,
 	TIGHT_AND,

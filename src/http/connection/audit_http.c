@@ -71,13 +71,6 @@ void audit_operator_request(struct exchange *ex, int status)
 					   .status = status });
 }
 
-static struct slice text_member(const struct json *j, const char *name)
-{
-	const struct json *found = json_get(j, name);
-
-	return json_is(found, JSON_STRING) ? found->string : (struct slice){ 0 };
-}
-
 void audit_api_call(struct exchange *ex)
 {
 	struct slice target, type = { 0 };
@@ -86,11 +79,11 @@ void audit_api_call(struct exchange *ex)
 	if (!audit_is_on() || !api_changes_tables(api_operation(ex->call.target)))
 		return;
 	body = json_parse(&ex->arena, ex->call.body);
-	target = text_member(body, "TableName");
+	target = json_get_text(body, "TableName");
 	if (!target.n)
-		target = text_member(body, "ResourceArn");
+		target = json_get_text(body, "ResourceArn");
 	if (ex->call.status >= 400)
-		type = text_member(json_parse(&ex->arena, ex->call.reply), "__type");
+		type = json_get_text(json_parse(&ex->arena, ex->call.reply), "__type");
 	audit_write(&(struct audit_event){ .kind = "operator",
 					   .outcome = ex->call.status < 400 ? "ok" : "failed",
 					   .access_key = ex->loop->keys ? claimed_key(ex) : (struct slice){ 0 },

@@ -112,7 +112,7 @@ static void stop_reading_exchange(struct conn *c)
 }
 
 /* Replies with an error to the request being read, and ignores further input. */
-static void refuse(struct conn *c, int status, const char *why)
+static void refuse_reading(struct conn *c, int status, const char *why)
 {
 	struct exchange *ex = c->reading;
 
@@ -244,7 +244,7 @@ static void request_complete(struct conn *c)
 
 	if (c->on_reserve) {
 		if (!route_is_reserved(c->loop, ex->req.path)) {
-			refuse(c, 503, ADMIT_FULL);
+			refuse_reading(c, 503, ADMIT_FULL);
 			return;
 		}
 		ex->req.keep_alive = false; /* C7 */
@@ -282,7 +282,7 @@ static size_t parse(struct conn *c, const char *p, size_t n)
 			}
 			break;
 		case REQUEST_DONE: request_complete(c); break;
-		case REQUEST_REFUSED: refuse(c, c->reading->req.refused, c->reading->req.why); break;
+		case REQUEST_REFUSED: refuse_reading(c, c->reading->req.refused, c->reading->req.why); break;
 		}
 		used += k;
 	}
@@ -595,7 +595,7 @@ void conn_tick(struct conn *c, uint64_t now)
 	if (c->state != CONN_LINGERING)
 		loop_count(&c->loop->counters.timeouts, 1);
 	if (c->reading && !c->writing) {
-		refuse(c, 408, "The request did not arrive in time.");
+		refuse_reading(c, 408, "The request did not arrive in time.");
 		conn_turn(c);
 	} else {
 		conn_close(c);

@@ -10,7 +10,7 @@
 
 static const char continue_text[] = "HTTP/1.1 100 Continue\r\n\r\n";
 
-static void add(uv_buf_t *bufs, unsigned *n, struct slice s)
+static void add_buffer(uv_buf_t *bufs, unsigned *n, struct slice s)
 {
 	if (s.n)
 		bufs[(*n)++] = uv_buf_init((char *)s.p, (unsigned)s.n);
@@ -26,7 +26,7 @@ static unsigned gather(struct conn *c, uv_buf_t *bufs)
 	for (struct exchange *ex = c->first; ex && taken < GATHER_MOST; ex = ex->next, taken++) {
 		if (ex->state == EXCHANGE_READING && ex->continue_due) {
 			ex->continue_due = false;
-			add(bufs, &n, slice_make(continue_text, sizeof(continue_text) - 1));
+			add_buffer(bufs, &n, slice_make(continue_text, sizeof(continue_text) - 1));
 		}
 		if (ex->state != EXCHANGE_READY)
 			break;
@@ -36,8 +36,8 @@ static unsigned gather(struct conn *c, uv_buf_t *bufs)
 			break;
 		}
 		ex->state = EXCHANGE_SENDING;
-		add(bufs, &n, ex->head);
-		add(bufs, &n, ex->body);
+		add_buffer(bufs, &n, ex->head);
+		add_buffer(bufs, &n, ex->body);
 		if (ex->last) /* C3 */
 			break;
 	}

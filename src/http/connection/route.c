@@ -36,7 +36,7 @@ static bool is_served(const struct http_route *row, const struct loop *l)
 	return l->only ? row->flags & l->only : !(row->flags & ROUTE_PEER);
 }
 
-static const struct http_route *find(const struct http_route *rows, size_t n, const struct exchange *ex)
+static const struct http_route *find_served(const struct http_route *rows, size_t n, const struct exchange *ex)
 {
 	for (size_t i = 0; i < n; i++)
 		if (matches(&rows[i], &ex->req) && is_served(&rows[i], ex->loop))
@@ -47,9 +47,9 @@ static const struct http_route *find(const struct http_route *rows, size_t n, co
 static const struct http_route *find_row(const struct exchange *ex)
 {
 	const struct loop *l = ex->loop;
-	const struct http_route *row = find(l->routes, l->route_count, ex);
+	const struct http_route *row = find_served(l->routes, l->route_count, ex);
 
-	return row ? row : find(l->own_routes, l->own_route_count, ex);
+	return row ? row : find_served(l->own_routes, l->own_route_count, ex);
 }
 
 uint64_t route_body_limit(const struct exchange *ex)

@@ -9,11 +9,6 @@
 
 #define PORT_DIGITS 5
 
-static bool is_word(struct slice s, const char *word)
-{
-	return s.n == strlen(word) && !strncasecmp(s.p, word, s.n);
-}
-
 static bool equal_ignoring_case(struct slice a, struct slice b)
 {
 	return a.n == b.n && (!a.n || !strncasecmp(a.p, b.p, a.n));
@@ -120,8 +115,8 @@ static bool is_loopback_ipv6(struct slice name)
 
 static bool is_loopback_name(struct slice name)
 {
-	return is_loopback_number(name) || is_word(name, "localhost") || ends_with(name, ".localhost") ||
-	       is_loopback_ipv6(name);
+	return is_loopback_number(name) || slice_equal_any_case(name, SLICE("localhost")) ||
+	       ends_with(name, ".localhost") || is_loopback_ipv6(name);
 }
 
 /* ---- O1 ---- */
@@ -135,7 +130,7 @@ static bool takes_name(const struct origin_rules *rules, struct slice name)
 	if (rules->own.n && equal_ignoring_case(name, rules->own))
 		return true;
 	for (size_t i = 0; i < rules->host_count; i++)
-		if (is_word(name, rules->hosts[i]))
+		if (slice_equal_any_case(name, slice_str(rules->hosts[i])))
 			return true;
 	return false;
 }
@@ -169,7 +164,7 @@ static struct slice authority_of(struct slice origin)
 static bool is_listed(const struct origin_rules *rules, struct slice origin)
 {
 	for (size_t i = 0; i < rules->origin_count; i++)
-		if (is_word(origin, rules->origins[i]))
+		if (slice_equal_any_case(origin, slice_str(rules->origins[i])))
 			return true;
 	return false;
 }

@@ -73,11 +73,6 @@ bool proxies_trust(const struct proxies *p, const struct ip *peer)
 
 /* ---- one hop ---- */
 
-static struct slice without_quotes(struct slice s)
-{
-	return s.n >= 2 && s.p[0] == '"' && s.p[s.n - 1] == '"' ? slice_make(s.p + 1, s.n - 2) : s;
-}
-
 static bool is_port(struct slice s)
 {
 	for (size_t i = 0; i < s.n; i++)
@@ -136,7 +131,7 @@ static bool read_forwarded(struct slice element, struct ip *out)
 
 		if (pair.n < 4 || strncasecmp(pair.p, "for=", 4))
 			continue;
-		if (found || !read_node(without_quotes(slice_make(pair.p + 4, pair.n - 4)), out))
+		if (found || !read_node(slice_unquoted(slice_make(pair.p + 4, pair.n - 4)), out))
 			return false;
 		found = true;
 	}

@@ -12,7 +12,7 @@
 #define HELD_LONG     (512 * 1024) /* bodies longer than any item may arrive slowly, and many at once */
 #define LENGTH_DIGITS 18           /* the longest Content-Length that cannot overflow */
 
-static int refuse(struct request_parser *p, int status, const char *why)
+static int refuse_request(struct request_parser *p, int status, const char *why)
 {
 	p->req->refused = status;
 	p->req->why = why;
@@ -22,7 +22,7 @@ static int refuse(struct request_parser *p, int status, const char *why)
 static int add_head(struct request_parser *p, const char *at, size_t n)
 {
 	if (p->head.n + n > p->limits->header_bytes)
-		return refuse(p, 431, "The head of the request is too large.");
+		return refuse_request(p, 431, "The head of the request is too large.");
 	buf_add(&p->head, at, n);
 	return 0;
 }
@@ -38,7 +38,7 @@ static int on_url(http_parser *hp, const char *at, size_t n)
 static int new_header(struct request_parser *p)
 {
 	if (p->span_count == p->limits->header_count)
-		return refuse(p, 431, "The request has too many headers.");
+		return refuse_request(p, 431, "The request has too many headers.");
 	GROW_IN(p->req->arena, p->spans, p->span_count, p->span_cap, 24);
 	p->spans[p->span_count].name = (uint32_t)p->head.n;
 	p->spans[p->span_count].value = p->spans[p->span_count].end = (uint32_t)p->head.n;
@@ -153,25 +153,25 @@ static int check_framing(struct request_parser *p)
 		const struct http_header *h = &r->headers[i];
 
 		if (!is_token(h->name))
-			return refuse(p, 400, "A header name contains an invalid character.");
+			return refuse_request(p, 400, "A header name contains an invalid character.");
 		hosts += slice_is(h->name, "host");
 		if (slice_is(h->name, "content-length")) {
 			lengths++;
 			if (!read_length(h->value, &r->length))
-				return refuse(p, 400, "Content-Length is not a number.");
+				return refuse_request(p, 400, "Content-Length is not a number.");
 		}
 		if (!slice_is(h->name, "transfer-encoding"))
 			continue;
 		codings++;
 		if (!is_chunked(h->value))
-			return refuse(p, 501, "The only supported transfer coding is chunked.");
+			return refuse_request(p, 501, "The only supported transfer coding is chunked.");
 	}
 	if (hosts > 1 || codings > 1 || lengths > 1)
-		return refuse(p, 400, "Host, Content-Length and Transfer-Encoding may occur only once.");
+		return refuse_request(p, 400, "Host, Content-Length and Transfer-Encoding may occur only once.");
 	if (codings && lengths)
-		return refuse(p, 400, "Content-Length and Transfer-Encoding exclude each other.");
+		return refuse_request(p, 400, "Content-Length and Transfer-Encoding exclude each other.");
 	if (codings && r->http10)
-		return refuse(p, 400, "HTTP/1.0 has no Transfer-Encoding.");
+		return refuse_request(p, 400, "HTTP/1.0 has no Transfer-Encoding.");
 	r->chunked = codings;
 	return 0;
 }
@@ -183,14 +183,14 @@ static int check_head(struct request_parser *p, const http_parser *hp)
 	struct slice expect = request_header(r, SLICE("expect"));
 
 	if (hp->http_major != 1)
-		return refuse(p, 505, "Only HTTP/1.0 and HTTP/1.1 are supported.");
+		return refuse_request(p, 505, "Only HTTP/1.0 and HTTP/1.1 are supported.");
 	if (!r->http10 && !request_header(r, SLICE("host")).p)
-		return refuse(p, 400, "The request has no Host header.");
+		return refuse_request(p, 400, "The request has no Host header.");
 	if (r->method == HTTP_CONNECT)
-		return refuse(p, 405, "This is not a proxy.");
+		return refuse_request(p, 405, "This is not a proxy.");
 	if (expect.p) {
 		if (!http_list_has(expect, SLICE("100-continue")))
-			return refuse(p, 417, "The expectation is not supported.");
+			return refuse_request(p, 417, "The expectation is not supported.");
 		r->expects_continue = !r->http10;
 	}
 	return 0;
@@ -206,7 +206,7 @@ static int ask_gate(struct request_parser *p)
 	if (p->gate.most)
 		p->body_most = p->gate.most(p->gate.ctx, r);
 	if (r->length > p->body_most)
-		return refuse(p, 413, "Request body is too large.");
+		return refuse_request(p, 413, "Request body is too large.");
 	r->arena->maps = r->chunked || r->length > HELD_LONG;
 	return p->gate.opens && !p->gate.opens(p->gate.ctx, r) ? -1 : 0;
 }
@@ -249,7 +249,7 @@ static int on_body(http_parser *hp, const char *at, size_t n)
 	struct request_parser *p = hp->data;
 
 	if (n > p->body_most - p->body.n)
-		return refuse(p, 413, "Request body is too large.");
+		return refuse_request(p, 413, "Request body is too large.");
 	make_room(p, n);
 	buf_add(&p->body, at, n);
 	return 0;
@@ -300,11 +300,11 @@ static enum request_status failed(struct request_parser *p)
 {
 	if (!p->req->refused) {
 		if (http_parser_overflowed(&p->hp))
-			refuse(p, 431, "The head of the request is too large.");
+			refuse_request(p, 431, "The head of the request is too large.");
 		else if (HTTP_PARSER_ERRNO(&p->hp) == HPE_INVALID_VERSION && p->hp.http_major > 1)
-			refuse(p, 505, "Only HTTP/1.0 and HTTP/1.1 are supported.");
+			refuse_request(p, 505, "Only HTTP/1.0 and HTTP/1.1 are supported.");
 		else
-			refuse(p, 400, http_parser_why(&p->hp));
+			refuse_request(p, 400, http_parser_why(&p->hp));
 	}
 	p->req->keep_alive = false;
 	return REQUEST_REFUSED;
@@ -323,7 +323,7 @@ static bool check_piece(struct request_parser *p, const char *bytes, size_t *n)
 	else
 		return true;
 	if (r == STRICT_BAD)
-		refuse(p, 400, why);
+		refuse_request(p, 400, why);
 	return r != STRICT_BAD;
 }
 
@@ -345,7 +345,7 @@ static enum request_status feed_piece(struct request_parser *p, const char *byte
 	if (!had_head) {
 		p->head_bytes += *n;
 		if (p->head_bytes > p->limits->header_bytes) {
-			refuse(p, 431, "The head of the request is too large.");
+			refuse_request(p, 431, "The head of the request is too large.");
 			return failed(p);
 		}
 	}

@@ -35,7 +35,7 @@ static void skip_printable(struct rest *r)
 }
 
 /* Takes `text` if it comes next. */
-static bool take(struct rest *r, struct slice text)
+static bool take_text(struct rest *r, struct slice text)
 {
 	if ((size_t)(r->end - r->at) < text.n || memcmp(r->at, text.p, text.n) != 0)
 		return false;
@@ -61,7 +61,7 @@ static bool take_target(struct rest *r, struct http_request *req)
 	req->path = slice_make(from, (size_t)((mark ? mark : r->at) - from));
 	if (mark)
 		req->query = slice_make(mark + 1, (size_t)(r->at - mark - 1));
-	return take(r, SLICE(" HTTP/1.1\r\n"));
+	return take_text(r, SLICE(" HTTP/1.1\r\n"));
 }
 
 /* The name, put into lower case, and its colon. */
@@ -76,7 +76,7 @@ static bool take_name(struct rest *r, struct slice *name)
 			break;
 	}
 	*name = slice_make(from, (size_t)(r->at - from));
-	return name->n && take(r, SLICE(":"));
+	return name->n && take_text(r, SLICE(":"));
 }
 
 static bool take_value(struct rest *r, struct slice *value)
@@ -85,7 +85,7 @@ static bool take_value(struct rest *r, struct slice *value)
 
 	skip_printable(r);
 	*value = http_trim(slice_make(from, (size_t)(r->at - from)));
-	return take(r, SLICE("\r\n"));
+	return take_text(r, SLICE("\r\n"));
 }
 
 static bool read_length(struct slice digits, size_t *n)
@@ -131,7 +131,7 @@ static bool take_headers(struct rest *r, const struct http_limits *l, struct htt
 	struct http_header *h = arena_alloc(req->arena, REQUEST_PLAIN_HEADERS * sizeof(*h));
 	size_t most = l->header_count < REQUEST_PLAIN_HEADERS ? (size_t)l->header_count : REQUEST_PLAIN_HEADERS, n = 0;
 
-	for (; !take(r, SLICE("\r\n")); n++)
+	for (; !take_text(r, SLICE("\r\n")); n++)
 		if (n == most || !take_name(r, &h[n].name) || !take_value(r, &h[n].value) || !take_meaning(&h[n], f))
 			return false;
 	req->headers = h;
@@ -145,9 +145,9 @@ static bool take_all(struct rest *r, const struct http_limits *l, struct http_re
 	struct framing f = { 0 };
 	char *from = r->at;
 
-	if (take(r, SLICE("POST ")))
+	if (take_text(r, SLICE("POST ")))
 		req->method = HTTP_POST;
-	else if (take(r, SLICE("GET ")))
+	else if (take_text(r, SLICE("GET ")))
 		req->method = HTTP_GET;
 	else
 		return false;

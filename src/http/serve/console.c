@@ -112,11 +112,6 @@ static bool allowed_or_reply(struct exchange *ex)
 
 /* ---- documents ---- */
 
-static bool is_word(struct slice s, const char *word)
-{
-	return s.n == strlen(word) && !strncasecmp(s.p, word, s.n);
-}
-
 static bool is_plain(struct slice host)
 {
 	for (size_t i = 0; i < host.n; i++)
@@ -130,7 +125,8 @@ static bool is_plain(struct slice host)
 static struct slice endpoint(struct exchange *ex)
 {
 	struct slice host = request_header(&ex->req, SLICE("host"));
-	bool secure = ex->loop->tls || is_word(request_header(&ex->req, SLICE("x-forwarded-proto")), "https");
+	bool secure = ex->loop->tls ||
+		      slice_equal_any_case(request_header(&ex->req, SLICE("x-forwarded-proto")), SLICE("https"));
 	char own[ADDRESS_TEXT];
 
 	if (!is_plain(host)) {

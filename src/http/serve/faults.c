@@ -10,7 +10,7 @@
 #define JSON     SLICE("application/json")
 #define NO_STORE SLICE("Cache-Control: no-store\r\n")
 
-static void refuse(struct exchange *ex, int status, struct slice why)
+static void refuse_change(struct exchange *ex, int status, struct slice why)
 {
 	struct buf b;
 
@@ -28,13 +28,14 @@ static bool may_or_reply(struct exchange *ex)
 		SLICE("Without --keys, only clients on the server's own machine may use this.");
 
 	if (!api_takes_faults(ex->loop->api)) {
-		refuse(ex, 404, SLICE("This server was not started with --fault ('--fault none' starts without any)."));
+		refuse_change(ex, 404,
+			      SLICE("This server was not started with --fault ('--fault none' starts without any)."));
 		return false;
 	}
 	if (ex->loop->keys || basic_is_confidential(false, exchange_client(ex)))
 		return true;
 	audit_refused_request(ex, 403, elsewhere);
-	refuse(ex, 403, elsewhere);
+	refuse_change(ex, 403, elsewhere);
 	return false;
 }
 
@@ -49,7 +50,7 @@ static void set(struct exchange *ex, struct slice spec)
 	if (ok)
 		exchange_reply_with(ex, 200, JSON, out, NO_STORE);
 	else
-		refuse(ex, 400, out);
+		refuse_change(ex, 400, out);
 }
 
 void faults_handle_show(struct exchange *ex, void *ctx)
@@ -67,10 +68,11 @@ void faults_handle_set(struct exchange *ex, void *ctx)
 	if (!may_or_reply(ex))
 		return;
 	if (exchange_body(ex, &body) != BODY_OK)
-		refuse(ex, 400, SLICE("The body cannot be decompressed."));
+		refuse_change(ex, 400, SLICE("The body cannot be decompressed."));
 	else if (!body.n)
-		refuse(ex, 400,
-		       SLICE("The body must be a list of faults, such as throttle=5%,table=orders,conflict=50%; or none."));
+		refuse_change(
+			ex, 400,
+			SLICE("The body must be a list of faults, such as throttle=5%,table=orders,conflict=50%; or none."));
 	else
 		set(ex, body);
 }

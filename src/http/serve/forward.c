@@ -12,13 +12,6 @@ struct forwarding {
 
 /* ---- which table ---- */
 
-static struct slice text(const struct json *object, const char *name)
-{
-	const struct json *j = json_get(object, name);
-
-	return json_is(j, JSON_STRING) ? j->string : (struct slice){ 0 };
-}
-
 /* From arn:aws:dynamodb:…:table/NAME/stream/…, which iterators also contain. */
 static struct slice table_in(struct slice arn)
 {
@@ -36,19 +29,19 @@ static struct slice table_in(struct slice arn)
 static struct slice table_of(const struct json *body)
 {
 	const struct json *items = json_get(body, "RequestItems"), *actions = json_get(body, "TransactItems");
-	struct slice table = text(body, "TableName");
+	struct slice table = json_get_text(body, "TableName");
 
 	if (!table.n && json_is(items, JSON_OBJECT) && items->count)
 		table = items->members[0].name;
 	if (!table.n && json_is(actions, JSON_ARRAY) && actions->count && json_is(&actions->items[0], JSON_OBJECT) &&
 	    actions->items[0].count)
-		table = text(&actions->items[0].members[0].value, "TableName");
+		table = json_get_text(&actions->items[0].members[0].value, "TableName");
 	if (!table.n)
-		table = table_in(text(body, "StreamArn"));
+		table = table_in(json_get_text(body, "StreamArn"));
 	if (!table.n)
-		table = table_in(text(body, "ShardIterator"));
+		table = table_in(json_get_text(body, "ShardIterator"));
 	if (!table.n)
-		table = table_in(text(body, "ResourceArn"));
+		table = table_in(json_get_text(body, "ResourceArn"));
 	return slice_starts(table, SLICE("arn:")) ? table_in(table) : table;
 }
 
@@ -93,7 +86,7 @@ static void put_error(struct buf *b, const struct backend_reply *r)
 	json_close(b, '}');
 }
 
-static void run(struct exchange_work *w, struct arena *a, void *local)
+static void run_forward(struct exchange_work *w, struct arena *a, void *local)
 {
 	const struct forwarding *f = w->ctx;
 	struct backend *b = rest_backend(local, f->database);
@@ -127,7 +120,7 @@ bool forward_take(struct exchange *ex, void *ctx, struct slice target, struct sl
 		return false;
 	f = arena_new(&ex->arena, struct forwarding);
 	*f = (struct forwarding){ .database = d, .operation = operation->name, .body = body };
-	if (!exchange_work(ex, run, f))
+	if (!exchange_work(ex, run_forward, f))
 		exchange_reply_error(ex, &busy);
 	return true;
 }

@@ -12,12 +12,12 @@ struct peer_job {
 };
 
 /* Tells a stranger nothing. */
-static void refuse(struct exchange *ex)
+static void refuse_stranger(struct exchange *ex)
 {
 	exchange_reply(ex, 403, TYPE, SLICE(""));
 }
 
-static void run(struct exchange_work *w, struct arena *a, void *local)
+static void run_ask(struct exchange_work *w, struct arena *a, void *local)
 {
 	const struct peer_job *job = w->ctx;
 
@@ -27,7 +27,7 @@ static void run(struct exchange_work *w, struct arena *a, void *local)
 	w->headers = SLICE("Cache-Control: no-store\r\n");
 }
 
-static struct relay *find(const struct peer_http *p, struct slice path)
+static struct relay *find_relay(const struct peer_http *p, struct slice path)
 {
 	size_t before = sizeof(RELAY_PATH); /* with the '/' */
 	struct slice name = path.n > before ? slice_make(path.p + before, path.n - before) : SLICE("");
@@ -40,16 +40,16 @@ static struct relay *find(const struct peer_http *p, struct slice path)
 
 static void handle(struct exchange *ex, void *ctx)
 {
-	struct relay *relay = find(ctx, ex->req.path);
+	struct relay *relay = find_relay(ctx, ex->req.path);
 	struct peer_job *job;
 
 	if (!relay || ex->req.body.n > RELAY_BODY_BYTES) {
-		refuse(ex);
+		refuse_stranger(ex);
 		return;
 	}
 	job = arena_new(&ex->arena, struct peer_job);
 	*job = (struct peer_job){ relay, ex->req.body };
-	if (!exchange_work(ex, run, job))
+	if (!exchange_work(ex, run_ask, job))
 		exchange_reply(ex, 503, TYPE, SLICE(""));
 }
 

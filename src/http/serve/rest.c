@@ -161,7 +161,7 @@ static void fill_request(struct exchange *ex, struct slice base, struct app_requ
 		q->client = exchange_client(ex);
 }
 
-static void run(struct exchange_work *w, struct arena *a, void *local)
+static void run_request(struct exchange_work *w, struct arena *a, void *local)
 {
 	const struct job *job = w->ctx;
 	struct app_request request = job->request;
@@ -189,13 +189,13 @@ static void answer(struct exchange *ex, struct job *job)
 	struct exchange_work at_once = { .ctx = job };
 
 	if (app_database(job->app)->is_remote || !app_is_quick(job->app, &job->request)) {
-		if (!exchange_work(ex, run, job))
+		if (!exchange_work(ex, run_request, job))
 			reply_problem(ex, &busy);
 		else if (job->request.method != APP_GET && job->request.method != APP_HEAD)
 			exchange_delay(ex, loop_write_delay(ex->loop, job->app));
 		return;
 	}
-	run(&at_once, &ex->arena, ex->loop->local);
+	run_request(&at_once, &ex->arena, ex->loop->local);
 	exchange_reply_with(ex, at_once.status, at_once.type, at_once.body, at_once.headers);
 }
 
@@ -243,7 +243,7 @@ static void watch(struct exchange *ex, struct rest *r, struct job *job)
 		return;
 	}
 	job->request.watcher = rest_live_watcher(s);
-	if (exchange_stream(ex, s, run, job))
+	if (exchange_stream(ex, s, run_request, job))
 		return;
 	s->ops->drop(s);
 	/* After a 503 an EventSource would give up; after this it reconnects and keeps its position. */
@@ -257,7 +257,7 @@ static bool is_watch(const struct job *job)
 
 /* ---- the handler ---- */
 
-static struct app *find(const struct rest *r, struct slice name)
+static struct app *find_app(const struct rest *r, struct slice name)
 {
 	for (size_t i = 0; i < r->app_count; i++)
 		if (slice_equal(app_design(r->apps[i])->name, name))
@@ -308,7 +308,7 @@ static struct slice design_name(const struct exchange *ex)
 
 static uint64_t body_limit(const struct exchange *ex, void *ctx)
 {
-	const struct app *app = find(ctx, design_name(ex));
+	const struct app *app = find_app(ctx, design_name(ex));
 	uint64_t most = ex->loop->limits->rest_body_bytes, needs = app ? app_body_bytes(app) : 0;
 
 	return needs > most ? needs : most;
@@ -319,7 +319,7 @@ static void handle(struct exchange *ex, void *ctx)
 	struct rest *r = ctx;
 	size_t root = sizeof(REST_BASE);
 	struct slice name = design_name(ex);
-	struct app *app = find(r, name);
+	struct app *app = find_app(r, name);
 	struct job *job;
 
 	if (!name.n) {

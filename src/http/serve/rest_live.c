@@ -81,7 +81,7 @@ static void drop_id(struct watch *w)
 	w->id = NULL;
 }
 
-static bool begin(struct sse *s)
+static bool begin_events(struct sse *s)
 {
 	struct watch *w = of_stream(s);
 	struct watch **first;
@@ -100,7 +100,7 @@ static bool begin(struct sse *s)
 	return true;
 }
 
-static void drop(struct sse *s)
+static void drop_watch(struct sse *s)
 {
 	struct watch *w = of_stream(s);
 
@@ -147,7 +147,7 @@ static void tick(struct sse *s)
 	}
 }
 
-static const struct sse_ops ops = { begin, tick, drop };
+static const struct sse_ops ops = { begin_events, tick, drop_watch };
 
 /* ---- asking ---- */
 
@@ -184,7 +184,7 @@ struct sse *rest_live_new(struct live *live, struct loop *l, struct slice last_e
 		w->id = mem_strndup(last_event_id.p, last_event_id.n < LIVE_ID_ROOM ? last_event_id.n : LIVE_ID_ROOM);
 	if (w->id || !last_event_id.n)
 		return &w->stream;
-	drop(&w->stream);
+	drop_watch(&w->stream);
 	return NULL;
 }
 

@@ -4,7 +4,7 @@
 #include "process/effect/effect_internal.h"
 
 /* Copies the problem of an inner run to the caller's. */
-static enum row_end tell(struct effect *x, const struct run *inside)
+static enum row_end copy_problem(struct effect *x, const struct run *inside)
 {
 	(void)run_fail(x->caller, inside->problem.type, "%.*s", SLICE_ARG(inside->problem.detail));
 	x->caller->problem.retry_after = inside->problem.retry_after;
@@ -13,7 +13,7 @@ static enum row_end tell(struct effect *x, const struct run *inside)
 
 static enum row_end told(struct effect *x, enum row_end end)
 {
-	return end == ROW_FAILED ? tell(x, x->run) : end;
+	return end == ROW_FAILED ? copy_problem(x, x->run) : end;
 }
 
 /* Writes everything gathered so far, and that `done` rows of the page are done. */
@@ -125,13 +125,13 @@ static enum row_end all_pages(struct effect *x)
 	enum row_end end;
 
 	if (!effect_rows_resume(x, &page))
-		return tell(x, x->page);
+		return copy_problem(x, x->page);
 	for (;;) {
 		end = one_page(x, &page);
 		if (end != ROW_DONE || !page.next.n)
 			return end;
 		if (!effect_rows_next(x, &page))
-			return tell(x, x->page);
+			return copy_problem(x, x->page);
 	}
 }
 

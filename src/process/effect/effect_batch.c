@@ -9,7 +9,8 @@
 void effect_clear(struct effect *x)
 {
 	branch_clear(x->run, x->caller);
-	x->run->caller = (struct caller){ .operator_ = true }; /* no rule keeps the runtime from what the design says */
+	x->run->caller =
+		(struct caller){ .operator_ = true }; /* effects run as an operator: `allow` rules are for clients */
 	x->run->riders = NULL;
 	x->run->rider_count = 0;
 	x->run->rider_lost = false;
@@ -64,7 +65,7 @@ enum row_end effect_row_failed(struct effect *x)
 {
 	if (x->run->rider_lost && !x->checks_ride)
 		return ROW_LOST;
-	if (x->run->rider_lost) /* decided again from the reading, and not for ever */
+	if (x->run->rider_lost) /* the rows are read and decided again, a limited number of times */
 		(void)run_busy(x->run);
 	return ROW_FAILED;
 }
@@ -95,7 +96,7 @@ static bool keep_action(struct effect *x, size_t i, const struct dyn_refusal *re
 	*stays = true;
 	if (b->list[i].kind == DYN_CHECK) {
 		*stays = !refusals[i].failed;
-		return *stays || b->asks[i] || run_busy(x->run); /* a removal is decided again, from the reading */
+		return *stays || b->asks[i] || run_busy(x->run); /* a removal is read and decided again */
 	}
 	if (lacks) {
 		effect_tell_required(x, lacks);
@@ -105,7 +106,7 @@ static bool keep_action(struct effect *x, size_t i, const struct dyn_refusal *re
 	return !refusals[i].failed || effect_refused(x, i, &refusals[i], stays);
 }
 
-/* What was refused goes, with what needs it, or is asked for again. */
+/* Drops each refused action together with the actions that depend on it, or marks it for another try. */
 static bool leave_out(struct effect *x, const struct dyn_refusal *refusals)
 {
 	struct batch *b = &x->batch;
@@ -134,7 +135,7 @@ static bool leave_out(struct effect *x, const struct dyn_refusal *refusals)
 	return true;
 }
 
-/* The next change may ask whether there is one (`not exists Notification(…)`), before an index shows it. */
+/* A later change may ask for the new item (`not exists Notification(…)`) before an index shows it. */
 static void remember_places(struct effect *x)
 {
 	for (size_t i = 0; i < x->batch.count; i++) {

@@ -1,8 +1,8 @@
-/* Transactions of an effect in flight: meanwhile the next rows are gathered, and transactions that wait for the writer
- * together are synced together.
+/* Transactions of an effect in flight: the next rows are gathered meanwhile, and transactions that wait for the
+ * writer together share a sync.
  *
- * Each moves the position from where the one before it leaves it. If one fails, so do all after it, and they are repeated
- * one at a time. Rows outlive their transactions: the next page is read when all have landed.
+ * Each moves the position from where the previous one leaves it. If one fails, so do all after it, and they are
+ * repeated one at a time. Rows outlive their transactions: the next page is read when all have landed.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "process/effect/effect_internal.h"
 
@@ -24,7 +24,8 @@ static struct flights *flights_new(struct effect *x)
 		f->spare[f->spare_count] = branch_new(x->caller);
 		f->spare[f->spare_count]->depth = x->caller->depth;
 	}
-	arena_defer(x->caller->arena, abandon, f); /* before the branches go */
+	arena_defer(x->caller->arena, abandon,
+		    f); /* deferred before the branches, so that it runs while they still exist */
 	return f;
 }
 

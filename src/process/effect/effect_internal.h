@@ -1,8 +1,8 @@
 /* Inside effect.h: one change on its way through one processor. For effect*.c only.
  *
- * The rows of `each` (or of the pattern that `remove all` names) come in pages; a processor without either has one empty
- * row. A row that needs a single action joins a batch; a row that needs more (companions, counts, requirements) is
- * written by itself. Every write carries the position after its last row.
+ * The rows of `each` (or of the pattern that `remove all` names) come in pages; a processor without either has one
+ * empty row. A row that needs a single action joins a batch; a row that needs more (companions, counts, requirements)
+ * is written by itself. Every write carries the position after its last row.
  *
  * Invariants
  *   E1  The stored position is past a row exactly when the row's effect is in the table: both are one transaction. The
@@ -12,8 +12,8 @@
  *   E3  Terms and new items use the change's time, so that a replay makes the same items. Expiry uses the clock.
  *   E4  Each transaction in flight begins where the one before it ends, and is written only if that one was. Meanwhile
  *       nothing else is written and no page is read: batches point into the page.
- *   E5  A decision that depends on another item is checked again in the same transaction: a put only while everything its
- *       entity requires holds, a removal of what `lives while` only while something of that does not.
+ *   E5  A decision that depends on another item is checked again in the same transaction: a put only while everything
+ *       its entity requires holds, a removal of what `lives while` only while something of that does not.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef THORPE_PROCESS_EFFECT_INTERNAL_H
 #define THORPE_PROCESS_EFFECT_INTERNAL_H
@@ -116,11 +116,11 @@ bool effect_rows_next(struct effect *x, struct rows *page) MUST_CHECK;
 void effect_row_enter(struct effect *x, const struct row *row); /* NULL: none */
 /* The position after `done` rows of the page. In x->run's arena, except the names. */
 struct position effect_position_after(struct effect *x, const struct rows *page, size_t done);
-/* Whether that is the end of the change. */
+/* Whether the position is then the end of the change. */
 bool effect_position_is_end(const struct rows *page, size_t done);
 /* The position rides with the next write of x->run. */
 void effect_position_ride(struct effect *x, const struct position *now);
-/* It has been written. */
+/* Call when the position has been written. */
 void effect_position_moved(struct effect *x, const struct position *now);
 
 /* ---- batches (effect_batch.c) ---- */

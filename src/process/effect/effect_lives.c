@@ -1,9 +1,9 @@
-/* What must hold of other items when an effect is written: what a new item requires, and what an item lives while.
+/* Conditions on other items in the transaction of an effect: what a new item requires, and what an item lives while.
  *
- * The race that this closes: processors do not wait for one another, so one may decide by an item that another has changed
- * before it writes. With a check in the transaction the order of commits is the order of decisions: a change that makes an
- * item wrong comes after it in the stream, and the processor that removes it will find it. A removal asks whether each
- * item is wrong now, not whether the change that woke the processor still matters.
+ * They close a race. Processors do not wait for one another, so another processor may change the item that a decision
+ * depends on before the effect is written. With a check in the transaction, decisions are ordered by their commits: a
+ * change that makes an item wrong comes later in the stream, and the processor that removes the item will see it. A
+ * removal checks whether each item is wrong now, not whether the change that woke the processor still matters.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "app/run/passed_over.h"
 #include "process/effect/effect_internal.h"
@@ -20,7 +20,7 @@ static bool to_test(struct run *r, const struct term *t, const struct test **out
 
 	row_init(&none, r->arena, NULL);
 	if (!term_to_test(t, &bound, out, &why, &e))
-		return why ? run_fail(r, PROBLEM_INTERNAL, "A condition cannot be asked of the database: %s", why)
+		return why ? run_fail(r, PROBLEM_INTERNAL, "A condition cannot be expressed in DynamoDB: %s", why)
 			   : scope_error(&s, &e);
 	return !s.failed;
 }
@@ -71,7 +71,7 @@ static bool add_reason(struct run *r, const struct requirement *q, const struct 
 	       entity_locate(r, x->entity, args, q->target.arg_count, &x->key);
 }
 
-/* What the item lives while; with `requires` also what it requires when it is put. Those that apply to it. */
+/* The `lives while` of the item that apply to it; with `requires` also its requirements when it is put. */
 static bool find_reasons(struct run *r, const struct entity *e, const struct row *item, bool requires,
 			 struct effect_reason **out, size_t *n)
 {
@@ -103,7 +103,7 @@ bool effect_can_check(const struct entity *e)
 	return can_check(e, e->requires, e->require_count) && can_check(e, e->lives, e->lives_count);
 }
 
-/* The check in the batch that asks this of the item with that key, made when there is none. */
+/* The batch's check on the item with that key; adds it if missing. */
 static bool check_that_holds(struct effect *x, const struct effect_reason *t, size_t *at)
 {
 	const struct requirement *q = t->requirement;
@@ -120,7 +120,7 @@ static bool check_that_holds(struct effect *x, const struct effect_reason *t, si
 		if (t->entity->may_expire)
 			w->also = dyn_not_expired(r, r->design->ttl);
 	}
-	/* Another requirement of the same item: both in one condition, and in the first one's words. */
+	/* Another requirement on the same item: one condition for both. A refusal shows the first one's sentence. */
 	return !q->if_ || add_condition(r, &x->batch.list[*at], q->if_);
 }
 
@@ -154,7 +154,7 @@ void effect_tell_required(struct effect *x, const struct requirement *q)
 			      SLICE_ARG(q->sentence));
 	else
 		run_pass_over(x->run, PASSED_OVER_REQUIREMENT,
-			      "a %.*s is not put: the %.*s that it requires is not there, or not so",
+			      "a %.*s is not put: the %.*s that it requires does not exist, or does not meet its condition",
 			      SLICE_ARG(x->target->name), SLICE_ARG(q->target.entity));
 }
 
@@ -162,12 +162,12 @@ void effect_tell_required(struct effect *x, const struct requirement *q)
 
 struct removal {
 	struct value key, stored;
-	const struct entity *entity; /* NULL: what is there lives while nothing in particular */
+	const struct entity *entity; /* NULL: the item has no `lives while` */
 	struct effect_reason *reasons;
 	size_t first, count; /* of all reasons */
 };
 
-/* What its life hangs on, to be read. */
+/* Collects the items that decide whether it stays, to be read. */
 static bool gather_reasons(struct run *r, struct removal *m)
 {
 	struct row f;
@@ -189,7 +189,7 @@ static bool reason_holds(struct run *r, const struct effect_reason *x, struct va
 	return !x->requirement->if_ || scope_holds(&s, x->requirement->if_, out);
 }
 
-/* That all of them hold. */
+/* Makes the checks that all reasons hold. */
 static bool make_checks(struct run *r, const struct effect_reason *list, size_t n, struct dyn_write *checks)
 {
 	for (size_t i = 0; i < n; i++) {
@@ -200,7 +200,7 @@ static bool make_checks(struct run *r, const struct effect_reason *list, size_t 
 	return true;
 }
 
-/* Whether the item goes, and the check that says so again: that one reason does not hold, or that all do. */
+/* Whether the item is removed, and the check for the transaction: that one reason does not hold, or that all do. */
 static bool decide(struct run *r, const struct removal *m, const struct value *stored, bool *goes,
 		   struct dyn_write *checks, size_t *check_count)
 {
@@ -225,7 +225,7 @@ static bool decide(struct run *r, const struct removal *m, const struct value *s
 	return make_checks(r, m->reasons, *check_count, checks);
 }
 
-/* Reads all that the reasons of all removals name, in one go. */
+/* Reads the targets of all reasons of all removals with one request. */
 static bool read_reasons(struct run *r, struct removal *list, size_t n, struct value **out)
 {
 	size_t count = 0, k = 0;
@@ -243,7 +243,7 @@ static bool read_reasons(struct run *r, struct removal *list, size_t n, struct v
 	return !count || dyn_batch_get(r, keys, count, true, *out);
 }
 
-/* Reads the items and what their lives hang on. */
+/* Reads the items to remove, and the items that decide whether they stay. */
 static bool read_removals(struct run *r, struct removal *list, size_t n, struct value **reasons)
 {
 	struct value *keys = arena_array(r->arena, struct value, n + 1),
@@ -264,7 +264,7 @@ static bool read_removals(struct run *r, struct removal *list, size_t n, struct 
 	return read_reasons(r, list, n, reasons);
 }
 
-/* The check joins the batch. Several removals may hang on one; what itself goes with them needs none. */
+/* Adds the check to the batch. Several removals may share one; a target that is removed in the same batch needs none. */
 static void add_decision(struct effect *x, const struct dyn_write *check)
 {
 	size_t at;
@@ -326,7 +326,7 @@ bool effect_settle(struct effect *x)
 	return ok;
 }
 
-/* Whether the write of the item by itself also has to do with what its life hangs on: a transaction has one action for an item. */
+/* Whether writing the item also counts on one of the reasons' targets: a transaction takes one action for each item. */
 static bool counts_on(const struct entity *e, const struct effect_reason *list, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
@@ -340,13 +340,13 @@ static bool counts_on(const struct entity *e, const struct effect_reason *list, 
 	return false;
 }
 
-/* The checks go along with the position. */
+/* Adds the checks to the riders, beside the position. */
 static void ride_along(struct effect *x, const struct dyn_write *checks, size_t n)
 {
 	struct run *r = x->run;
 	struct dyn_write *riders = arena_array(r->arena, struct dyn_write, r->rider_count + n);
 
-	if (x->checks_ride) /* those of the try before */
+	if (x->checks_ride) /* drops the checks of the previous try */
 		r->rider_count = x->riders_before;
 	x->riders_before = r->rider_count;
 	if (r->rider_count)

@@ -1,4 +1,4 @@
-/* put: a new item for each row, or what is there already brought up to date.
+/* put: creates an item for each row, or updates the existing one.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <openssl/evp.h>
 #include <openssl/hmac.h>
@@ -10,7 +10,7 @@
 
 /* ---- ids ---- */
 
-#define ORDER_BYTES 3 /* of an id, behind the time */
+#define ORDER_BYTES 3 /* of an id, after its time */
 
 static void put_part(struct buf *b, struct slice s)
 {
@@ -18,7 +18,8 @@ static void put_part(struct buf *b, struct slice s)
 	buf_put(b, s);
 }
 
-/* The end of the change's number: what is made for changes of one millisecond sorts as they happened. */
+/* Writes the last bytes of the change's sequence number, so that items of one millisecond sort in the order of their
+ * changes. */
 static void put_order(uint8_t out[ORDER_BYTES], struct slice sequence)
 {
 	uint64_t n = 0;
@@ -29,8 +30,8 @@ static void put_order(uint8_t out[ORDER_BYTES], struct slice sequence)
 		out[i] = (uint8_t)n;
 }
 
-/* A ULID with the change's time and order; the rest from the change, the processor, the row and the attribute, under the
- * server's secret, so that clients cannot compute it. */
+/* A ULID with the change's time and order; the rest from the change, the processor, the row and the attribute, under
+ * the server's secret, so that clients cannot compute it. */
 static struct value effect_id(struct effect *x, const struct attribute *a)
 {
 	struct run *r = x->run;
@@ -61,7 +62,7 @@ struct put {
 	struct row with;  /* as evaluated */
 	struct row given; /* with ids and times, too */
 	bool lacks;       /* something in `with` is absent */
-	bool is_made;     /* it was whole; what went wrong after that is about other items */
+	bool is_made;     /* the item was complete: later problems are about other items */
 	struct value key;
 };
 
@@ -112,7 +113,7 @@ static bool put_init(struct effect *x, struct put *p)
 }
 
 /* The whole item; false: run->problem. */
-static bool make(struct put *p, struct row *f)
+static bool make_item(struct put *p, struct row *f)
 {
 	struct run *r = p->write.run;
 	int64_t was = effect_time_enter(p->effect, r);
@@ -153,7 +154,7 @@ bool effect_put_gather(struct effect *x)
 
 	if (!put_init(x, &p))
 		return false;
-	if (!make(&p, &f))
+	if (!make_item(&p, &f))
 		return is_skipped(&p);
 	if (!effect_requires(x, &f, &reasons, &n, &lacks))
 		return false;
@@ -208,7 +209,8 @@ bool effect_put_over(struct effect *x, struct value stored, const struct row *gi
 
 /* ---- one ---- */
 
-/* write_put() would let the position ride along with its removal, and then a crash would keep the item from being put. */
+/* Removes an expired item before the put. write_put() would write the position together with that removal, and a
+ * crash after it would lose the put. */
 static bool clear_expired(struct put *p)
 {
 	struct run *r = p->write.run;
@@ -231,7 +233,7 @@ static enum plan_end put_once(struct write *w, struct write_result *out)
 	bool lives;
 
 	p->is_made = false;
-	if (!make(p, &f))
+	if (!make_item(p, &f))
 		return PLAN_FAILED;
 	p->key = dyn_key_of(w->run, row_item(&f));
 	if (!clear_expired(p) || !effect_put_lives(p->effect, &f, &lives))

@@ -1,14 +1,14 @@
 /* The rows of an effect, page by page, and the position among them.
  *
- * Progress, as text: "1 <sequence> <done> <hash> <cursor>". The change it belongs to; how many rows of the page that begins
- * at the cursor are done ("-": the first page); a hash of the last one's key, by which it is found again when rows have come
- * or gone before it.
+ * Progress, as text: "1 <sequence> <done> <hash> <cursor>". The change it belongs to; the number of finished rows in
+ * the page that begins at the cursor ("-": the first page); a hash of the last finished row's key, which finds that
+ * row again if rows before it were added or removed.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <inttypes.h>
 #include <xxhash.h>
 #include "process/effect/effect_internal.h"
 
-#define PAGE_ROWS (10 * EFFECT_MOST_ACTIONS) /* reading is dearer in small pieces */
+#define PAGE_ROWS (10 * EFFECT_MOST_ACTIONS) /* reading in small pieces costs more */
 
 /* Trees are read whole; what hangs below a row is a row, too. */
 static size_t count_rows(const struct row *rows, size_t n)
@@ -29,7 +29,7 @@ static struct row *flatten(const struct row *rows, size_t n, struct row *to)
 	return to;
 }
 
-static void take(struct effect *x, const struct read_result *result, struct rows *page)
+static void take_page(struct effect *x, const struct read_result *result, struct rows *page)
 {
 	page->list = result->rows;
 	page->count = result->row_count;
@@ -68,7 +68,7 @@ static bool read_rows(struct effect *x, struct rows *page)
 		r->problem = (struct problem){ 0 };
 		result = (struct read_result){ 0 };
 	}
-	take(x, &result, page);
+	take_page(x, &result, page);
 	return true;
 }
 
@@ -148,8 +148,8 @@ bool effect_is_begun(const struct effect *x)
 	return progress_read(x, &p);
 }
 
-/* The last row that was done may have gone since. Then everything but counting is done again from the page's beginning, for it
- * comes to the same. */
+/* The last finished row may be gone. Then everything except counts is repeated from the page's beginning, which
+ * changes nothing. */
 static size_t find_first(struct effect *x, const struct rows *page, const struct progress *p)
 {
 	if (!p->done)
@@ -179,7 +179,7 @@ bool effect_rows_resume(struct effect *x, struct rows *page)
 	if (!read_rows(x, page)) {
 		if (x->page->problem.type != PROBLEM_MALFORMED || !page->cursor.n)
 			return false;
-		/* The cursor is of other parameters: `let` has looked at what is different now. From the beginning, then. */
+		/* `let` has other values now, so the cursor belongs to other parameters: starts from the beginning. */
 		x->page->problem = (struct problem){ 0 };
 		*page = (struct rows){ 0 };
 		p = (struct progress){ 0 };

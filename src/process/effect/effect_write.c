@@ -124,7 +124,7 @@ static bool remove_one(struct effect *x, const struct entity *e, struct value ke
 	return effect_settle_one(x, e, key, &go) && (!go || write_remove(x->run, e, key));
 }
 
-/* Both ways: into the batch, or by itself. */
+/* Removes the target: in the batch, or by itself. */
 static bool remove_target(struct effect *x, bool gathers)
 {
 	struct value *args, key;
@@ -235,7 +235,7 @@ static bool make_target(struct effect *x, const struct value *args, bool *again)
 	*again = false;
 	if (r->problem.type == PROBLEM_INTERNAL || r->problem.type == PROBLEM_BUSY)
 		return false;
-	run_pass_over(r, PASSED_OVER_GONE, "there is no %.*s to count on, and counting alone does not make one: %.*s",
+	run_pass_over(r, PASSED_OVER_GONE, "there is no %.*s to count on, and counting alone cannot create one: %.*s",
 		      SLICE_ARG(x->target->name), SLICE_ARG(r->problem.detail));
 	r->problem = (struct problem){ 0 };
 	return true;

@@ -36,7 +36,7 @@ static bool has_traces(const struct entity *e)
 bool keeper_is_needed(const struct design *d)
 {
 	if (d->stream != STREAM_NEW_AND_OLD)
-		return false; /* it would see too little: writers do all of it themselves */
+		return false; /* the stream lacks the images: requests do all of the work themselves */
 	for (size_t i = 0; i < d->entity_count; i++) {
 		const struct entity *e = &d->entities[i];
 
@@ -48,16 +48,11 @@ bool keeper_is_needed(const struct design *d)
 
 /* ---- by an index ---- */
 
-static bool differs(const struct change *c, const struct name *n)
-{
-	return !value_equal(row_get(&c->old, n), row_get(&c->now, n));
-}
-
 /* Whether the item keeps its key and changes its identity. */
 static bool is_renamed(const struct entity *e, const struct change *c)
 {
 	for (size_t i = 0; c->events == ON_UPDATED && i < e->param_count; i++)
-		if (differs(c, e->param_at[i]))
+		if (change_differs(c, e->param_at[i]))
 			return true;
 	return false;
 }
@@ -68,7 +63,7 @@ static bool may_be_deletion(const struct entity *e, const struct change *c)
 	if (c->events == ON_DELETED)
 		return true;
 	for (size_t i = 0; c->events == ON_UPDATED && e->delete_.soft && i < e->delete_.set_count; i++)
-		if (differs(c, e->delete_.set[i].at))
+		if (change_differs(c, e->delete_.set[i].at))
 			return true;
 	return false;
 }
@@ -78,7 +73,7 @@ static bool may_be_copied(const struct change *c, const struct attribute *copy)
 {
 	if (!copy->kept_by.n || copy->copy_of != c->entity || !late_reads_index(copy->kept_access))
 		return false;
-	return c->events != ON_UPDATED || copy->copy_if || differs(c, copy->copy_at) || is_renamed(c->entity, c);
+	return c->events != ON_UPDATED || copy->copy_if || change_differs(c, copy->copy_at) || is_renamed(c->entity, c);
 }
 
 /* Whether an index finds what the item copies. */
@@ -211,7 +206,7 @@ static struct kept *kept_of(struct keeper *k, const struct role *role, struct va
 static bool copies_anew(const struct role *role, const struct change *c)
 {
 	for (size_t i = 0; i < role->copied_from.count; i++)
-		if (differs(c, role->copied_from.list[i]))
+		if (change_differs(c, role->copied_from.list[i]))
 			return true;
 	return false;
 }
@@ -233,11 +228,11 @@ static void look_at(struct keeper *k, const struct change *c)
 	if (c->events == ON_DELETED)
 		return;
 	for (size_t i = 0; role->has_counters && c->events == ON_UPDATED && i < e->attribute_count; i++)
-		x->counted = x->counted || (role->counters[i] && differs(c, e->attributes[i].at));
+		x->counted = x->counted || (role->counters[i] && change_differs(c, e->attributes[i].at));
 	x->copies = x->copies || (role->has_copies && (c->events == ON_CREATED || copies_anew(role, c)));
 	/* In a new item everything differs: copies may be older than the item, or than its move to this key. */
 	for (size_t i = 0; i < role->copied.count; i++)
-		if (is_renamed(e, c) || differs(c, role->copied.list[i]))
+		if (is_renamed(e, c) || change_differs(c, role->copied.list[i]))
 			names_add(k->run->arena, &x->changed, role->copied.list[i]);
 }
 
@@ -265,7 +260,7 @@ static bool finish(struct keeper *k, bool ok, const struct entity *e, const char
 	return ok;
 }
 
-/* Whether the record shows correct derived attributes and keys: the writer that moved the counter has updated them. */
+/* Whether the record's derived attributes and keys are correct: the writer that moved the counter has updated them. */
 static bool is_in_order(struct run *r, const struct row *stored)
 {
 	const struct entity *e = stored->entity;
@@ -298,7 +293,7 @@ static bool keep_sources(struct keeper *k, const struct kept *x)
 	for (size_t i = 0; i < x->changed.count; i++) {
 		const struct name *n = x->changed.list[i];
 
-		/* Any value that differs will do. */
+		/* Any other value will do. */
 		row_set(&old, n, value_present(row_get(&full, n)) ? VALUE_ABSENT : value_make_null(k->branch->arena));
 	}
 	return finish(k, keep_copies(k->branch, e, row_item(&old), full.full), e, "copies");
@@ -369,8 +364,8 @@ static bool keep_one(struct keeper *k, const struct kept *x)
 	return !x->copies || keep_own_copies(k, x);
 }
 
-/* Whether the record is a soft deletion: the attributes that `delete` sets have its values now, and had not before. Values
- * that depend on the item, such as a time, only have to be new. */
+/* Whether the record is a soft deletion: the attributes that `delete` sets have its values now, and had not before.
+ * Values that depend on the item, such as a time, only have to be new. */
 static bool is_soft_deletion(struct keeper *k, const struct change *c)
 {
 	const struct delete_rule *d = &c->entity->delete_;
@@ -385,7 +380,7 @@ static bool is_soft_deletion(struct keeper *k, const struct change *c)
 			return false;
 		if (s->term->kind != TERM_LITERAL && !value_present(now))
 			return false;
-		is_new = is_new || differs(c, s->at);
+		is_new = is_new || change_differs(c, s->at);
 	}
 	return is_new;
 }
@@ -497,8 +492,8 @@ bool keeper_take_traces(struct run *r, const struct change *c, const struct posi
 	t = r->problem.type;
 	if (ok || r->rider_lost || t == PROBLEM_BUSY || t == PROBLEM_INTERNAL || t == PROBLEM_NONE)
 		return ok;
-	run_pass_over(r, PASSED_OVER_REFUSED, "what a %.*s has left: %.*s", SLICE_ARG(c->entity->name),
-		      SLICE_ARG(r->problem.detail));
+	run_pass_over(r, PASSED_OVER_REFUSED, "companions and counts of an expired %.*s: %.*s",
+		      SLICE_ARG(c->entity->name), SLICE_ARG(r->problem.detail));
 	r->problem = (struct problem){ 0 };
 	return true;
 }

@@ -95,7 +95,7 @@ size_t live_position(const struct live_watcher *w, char text[LIVE_ID_ROOM])
 	at = l->at;
 	delivered = l->delivered;
 	pthread_mutex_unlock(&l->lock);
-	/* While a change is being delivered there is a number before it, but no mark. */
+	/* During the delivery of a change the number before it is known, but no mark. */
 	if (delivered < at.position && !live_is_ordered(l->database))
 		return 0;
 	at.position = delivered > w->from ? delivered : w->from;
@@ -148,7 +148,7 @@ static void wait_for_events(struct live_topic *t, struct live_watcher *w)
 	t->pending = w;
 }
 
-/* The watcher misses nothing after *at. */
+/* Registers the watcher: it gets everything after *at. */
 static bool register_watcher(struct live *l, struct run *r, const struct live_absence *a, struct live_watcher *w,
 			     struct live_at *at)
 {

@@ -12,9 +12,9 @@
  *   L1  Events are made and delivered in the order of the changes. An event's sequence is a position: a watcher that
  *       has it has every earlier event that concerns it.
  *   L2  A watcher gets every change after watcher.from that concerns it, once, or it is disconnected.
- *   L3  Rules are evaluated for every event, for the caller as it was at the start. A watcher learns nothing about items that
- *       its caller may not see. When the caller's session ends or its roles change, its watchers are disconnected at
- *       once: the account's partition is one of the topic's.
+ *   L3  Rules are evaluated for every event, for the caller as it was at the start. A watcher learns nothing about
+ *       items that its caller may not see. When the caller's session ends or its roles change, its watchers are
+ *       disconnected at once: the account's partition is one of the topic's.
  *   L4  Memory is bounded: undelivered events count, and above LIVE_POSTS_MOST or LIVE_POSTS_BYTES the reader pauses;
  *       the rest waits in the stream. So a watcher that reads at full speed never gets more at once than it can take.
  *   L5  The stream is read only while there are watchers.
@@ -36,9 +36,9 @@ struct live; /* of one app */
 struct live_topic;
 
 struct relay;
-/* `relay`: where records of a table elsewhere come from; NULL: from its stream. Both outlive it. NULL: memory. */
+/* `relay`: the source of a remote table's records; NULL: its stream. Both outlive it. NULL: memory. */
 struct live *live_new(struct app *app, struct relay *relay);
-/* Nobody watches any more. NULL is fine. */
+/* Call when there are no watchers left. NULL is fine. */
 void live_free(struct live *l);
 
 /* ---- targets ---- */
@@ -55,15 +55,15 @@ struct live_event {
 	struct live_place *place; /* stays until live_posted(), as do the bytes */
 	uint64_t sequence;        /* of the change: watchers with from >= it have seen it */
 	struct live_bytes *bytes; /* NULL: none */
-	bool end;                 /* the watchers are to go: they may not watch any more */
+	bool end;                 /* the watchers must be disconnected: they may not watch any more */
 };
 
 struct live_target {
-	/* Any thread; must neither wait nor call anything of this header. False: it could not be taken, and the target cuts
-	 * off all its watchers. */
+	/* Takes an event. Called on any thread; must neither wait nor call anything of this header. False: it could
+	 * not take the event; the target then disconnects all its watchers. */
 	bool (*post)(struct live_target *t, const struct live_event *e);
 };
-/* The target has done with an event it was given. */
+/* Call when the target has finished with an event. */
 void live_posted(const struct live_event *e);
 
 /* ---- watchers ---- */
@@ -88,21 +88,22 @@ struct live_ask {
 	struct live_target *target;
 };
 /* Fills the watcher and appends what the stream begins with. Problems: as for reading the list; INVALID when it cannot
- * be watched; BUSY. May wait a little, for the reader to start. When it fails, or memory runs out in it, live_leave() is
- * due as well. */
+ * be watched; BUSY. May wait a little, for the reader to start. When it fails, or memory runs out in it, live_leave()
+ * is due as well. */
 bool live_watch(struct live *l, struct run *r, const struct live_ask *ask, struct live_watcher *w,
 		struct buf *out) MUST_CHECK;
-/* Calls take() for what has come since. False: cut off. */
+/* Hands the watcher to its target: calls take() for events since live_watch(). False: the watcher must be
+ * disconnected. */
 bool live_adopt(struct live_watcher *w, void (*take)(void *ctx, uint64_t sequence, struct live_bytes *b),
 		void *ctx) MUST_CHECK;
 void live_leave(struct live_watcher *w); /* one that does not watch is fine */
 
-/* Everything up to it has been given to the targets: a position, as an event's id, for those who have heard nothing for long.
- * Gives its length; 0: there is none at the moment. */
+/* The id of a position up to which all events have been given to the targets, for watchers without events for long.
+ * Returns its length; 0: none at the moment. */
 #define LIVE_ID_ROOM 2400
 size_t live_position(const struct live_watcher *w, char text[LIVE_ID_ROOM]);
 
-/* For tests: whether everything written before has been told. */
+/* For tests: whether all events of earlier writes have been delivered. */
 bool live_is_idle(struct live *l);
 
 #endif

@@ -1,4 +1,4 @@
-/* Bytes that many are to send: one copy, counted references. Any thread.
+/* Bytes sent to many watchers: one copy with a reference count. Any thread.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef THORPE_PROCESS_LIVE_BYTES_H
 #define THORPE_PROCESS_LIVE_BYTES_H

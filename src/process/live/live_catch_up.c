@@ -28,7 +28,7 @@ static bool is_near(struct catching_up *c, struct value image)
 	return false;
 }
 
-static bool tell(struct catching_up *c, const struct live_round *round, const struct live_change *x)
+static bool tell_change(struct catching_up *c, const struct live_round *round, const struct live_change *x)
 {
 	const struct live_round *rounds[] = { round, NULL };
 	struct read_live_change change = { x->change->old_image, x->change->new_image, live_round_before, rounds };
@@ -57,7 +57,7 @@ static bool go_on(struct catching_up *c, bool *is_last)
 		return false;
 	c->lost |= round.trimmed;
 	for (size_t i = 0; i < round.count && !c->lost; i++) {
-		if (!tell(c, &round, &round.list[i]))
+		if (!tell_change(c, &round, &round.list[i]))
 			return false;
 		c->lost |= c->out->n - c->begun > LIVE_CATCH_UP_BYTES;
 	}

@@ -1,6 +1,7 @@
 /* Inside of live.h. For live*.c only.
  *
- * Everything marked (lock) is under live->lock; nothing that is a run's, and may leave by longjmp, is called with the lock held.
+ * Everything marked (lock) is under live->lock; nothing that is a run's, and may leave by longjmp, is called with the
+ * lock held.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef THORPE_PROCESS_LIVE_INTERNAL_H
 #define THORPE_PROCESS_LIVE_INTERNAL_H
@@ -11,9 +12,9 @@
 #include "process/live/live_stream.h"
 
 /* ---- tables of what is kept by a text (live_table.c) ---- */
-/* in whatever is kept */
+/* the first member of what a table holds */
 struct live_node {
-	struct live_node *next, **at; /* at NULL: in no table */
+	struct live_node *next, **at; /* at NULL: it is in no table */
 	uint64_t hash;
 	struct slice key;
 	struct live_topic *topic;
@@ -48,7 +49,7 @@ struct live_topic {
 	struct live_topic *moving, **moving_at; /* (lock) of those whose partitions follow the clock; NULL: not one */
 	uint64_t stamp;                         /* the reader's: the change it was last found for */
 	struct caller caller;                   /* the reader moves its session.versions; nothing else changes */
-	/* never changed: */
+	/* constant: */
 	struct read_live list;
 	_Alignas(struct slice) char room[];
 };
@@ -65,17 +66,17 @@ struct live {
 	struct backend *backend; /* the reader's */
 	struct relay *relay;     /* NULL: none */
 	pthread_mutex_t lock;
-	pthread_cond_t changed; /* of what the reader waits for, and who waits for it */
+	pthread_cond_t changed; /* wakes the reader, and threads that wait for it */
 	pthread_t thread;
 	bool started;               /* (lock) there is a thread */
 	bool stopping;              /* (lock) */
 	bool running;               /* (lock) positions are known */
-	uint64_t failures;          /* (lock) of starting, so that who waits for it notices */
+	uint64_t failures;          /* (lock) failed starts, for threads that wait for one */
 	size_t watchers;            /* (lock) */
 	size_t posts, posted_bytes; /* (lock) L4 */
 	struct live_at at;  /* (lock) changes up to it have been compared with the topics that were there then */
 	uint64_t delivered; /* (lock) and their events given to the targets */
-	uint64_t seen;      /* (lock) of a stream elsewhere: database_latest() when it was last read */
+	uint64_t seen;      /* (lock) of a remote stream: database_latest() when it was last read */
 	struct live_table topics, partitions; /* (lock) */
 	struct live_topic *moving;            /* (lock) */
 };
@@ -86,17 +87,17 @@ static inline bool live_is_full(const struct live *l)
 	return l->posts >= LIVE_POSTS_MOST || l->posted_bytes >= LIVE_POSTS_BYTES;
 }
 
-/* The key of a topic: what it watches, and for whom, as far as that makes a difference: *caller. */
+/* The key of a topic: its list, and *caller: the caller as far as the list depends on it. */
 struct slice live_topic_key(struct run *r, const struct read_live *list, struct caller *caller);
-/* With the lock held. With one reference more, made if there is none; NULL: memory. */
+/* With the lock held. Finds or makes the topic, with one more reference for the caller; NULL: memory. */
 struct live_topic *live_topic_get(struct live *l, struct slice key, const struct read_live *list,
 				  const struct caller *caller, const struct slice *partitions, size_t n);
 void live_topic_unref(struct live_topic *t); /* with the lock held */
-/* With the lock held: other partitions. False: memory, and those it had stay. */
+/* With the lock held: gives it other partitions. False: memory; it keeps the old ones. */
 bool live_topic_move(struct live_topic *t, const struct slice *partitions, size_t n) MUST_CHECK;
-/* With the lock held: no watcher more is led to it. */
+/* With the lock held: new watchers no longer find it. */
 void live_topic_hide(struct live_topic *t);
-/* With the lock held: to all its watchers; consumes the reference to the bytes. */
+/* With the lock held: sends the event to all its watchers; consumes the reference to the bytes. */
 void live_topic_tell(struct live_topic *t, uint64_t sequence, struct live_bytes *bytes, bool end);
 
 /* ---- positions ---- */
@@ -111,16 +112,16 @@ void live_text_events(struct buf *b, const struct read_live_event *events, size_
 void live_text_plain(struct buf *b, const char *event, struct slice id); /* ready, reset */
 
 /* ---- what was missed (live_catch_up.c) ---- */
-/* of a watcher that comes back */
+/* a watcher that reconnects */
 struct live_absence {
 	const struct live *live;
 	const struct read_live *list;
 	const struct slice *partitions;
 	size_t partition_count;
-	struct slice id; /* where it was */
+	struct slice id; /* its position */
 	const struct live_at *upto;
 };
-/* Appends the events since, and `ready`; or `reset` when they cannot be had. */
+/* Appends the events since then, and `ready`; or `reset` if they are not available. */
 void live_catch_up(struct run *r, const struct live_absence *a, struct buf *out);
 
 void *live_read_on(void *live); /* the reader's thread (live_reader.c) */

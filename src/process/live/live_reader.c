@@ -48,7 +48,7 @@ static void wait_ms(struct live *l, int64_t ms)
 /* ---- which topics ---- */
 
 /* With the lock held. */
-static bool take(struct reader *x, struct live_topic *t)
+static bool take_topic(struct reader *x, struct live_topic *t)
 {
 	if (x->found_count == x->found_capacity) {
 		size_t more = x->found_capacity ? 2 * x->found_capacity : 64;
@@ -72,7 +72,7 @@ static bool find_at(struct reader *x, const struct slice *places, size_t n)
 			if (p->topic->stamp == x->stamp)
 				continue;
 			p->topic->stamp = x->stamp;
-			if (!take(x, p->topic))
+			if (!take_topic(x, p->topic))
 				return false;
 		}
 	return true;
@@ -88,7 +88,7 @@ static void reset_all(struct reader *x, uint64_t sequence, struct live_bytes *by
 			live_topic_tell(n->topic, sequence, live_bytes_ref(bytes), false);
 }
 
-/* Where the reader is: the thread's own. */
+/* The reader's position. Only for its own thread. */
 static struct live_at at_of(const struct reader *x, uint64_t sequence)
 {
 	return (struct live_at){ sequence, x->stream.mark };
@@ -154,7 +154,7 @@ static bool render(struct reader *x, struct live_topic *t, const struct live_cha
 	if (ask_session(&r, t, may) && !*may)
 		return true;
 	if (!*may || !read_live_follow(&r, &t->list, &change, events, &n, may)) {
-		*may = true; /* once they have read it again they will know */
+		*may = true; /* reading the list again will tell the watchers */
 		log_warn("watchers of '%.*s' have to read it again: %.*s", SLICE_ARG(t->list.access->name),
 			 SLICE_ARG(r.problem.detail));
 		return false;
@@ -172,7 +172,7 @@ static void wait_for_room(struct live *l)
 	pthread_mutex_unlock(&l->lock);
 }
 
-static void tell(struct reader *x, struct live_topic *t, const struct live_change *c)
+static void tell_topic(struct reader *x, struct live_topic *t, const struct live_change *c)
 {
 	struct live *l = x->live;
 	struct live_bytes *bytes = NULL;
@@ -217,7 +217,7 @@ static bool places_of(struct reader *x, const struct change *c, struct places *p
 	return ok;
 }
 
-/* With the lock held: the change is being told. */
+/* With the lock held: moves the position to a change whose delivery begins. */
 static void move_to(struct reader *x, const struct live_change *c)
 {
 	struct live_at *at = &x->live->at;
@@ -245,7 +245,7 @@ static bool follow(struct reader *x, const struct live_change *c)
 	pthread_mutex_unlock(&l->lock);
 	arena_clear(&x->arena);
 	for (size_t i = 0; i < x->found_count; i++)
-		tell(x, x->found[i], c);
+		tell_topic(x, x->found[i], c);
 	pthread_mutex_lock(&l->lock);
 	l->delivered = c->sequence;
 	pthread_mutex_unlock(&l->lock);
@@ -288,7 +288,7 @@ static void move_all(struct reader *x)
 	x->found_count = 0;
 	pthread_mutex_lock(&l->lock);
 	for (struct live_topic *t = l->moving; t && x->minute; t = t->moving)
-		if (!take(x, t))
+		if (!take_topic(x, t))
 			x->minute = 0; /* the others another time */
 	pthread_mutex_unlock(&l->lock);
 	for (size_t i = 0; i < x->found_count; i++)
@@ -348,13 +348,13 @@ static bool go_on(struct reader *x, uint64_t from, uint64_t upto)
 		return false;
 	round = &x->rounds[x->turn];
 	pthread_mutex_lock(&x->live->lock);
-	x->live->at.mark = x->stream.mark; /* its shards may be others now */
+	x->live->at.mark = x->stream.mark; /* its shards may have changed */
 	pthread_mutex_unlock(&x->live->lock);
 	move_all(x);
 	for (size_t i = 0; i < round->count && told; i++)
 		told = follow(x, &round->list[i]);
-	/* round->trimmed of an ordered stream: our position was the newest a moment ago. Nothing had been written for long, so nothing
-	 * is lost. */
+	/* round->trimmed of an ordered stream: our position was the newest a moment ago, so nothing was written for
+	 * long and nothing is lost. */
 	if (!told || (round->trimmed && !x->stream.is_ordered)) {
 		round->upto += !x->stream.is_ordered; /* a number of its own */
 		tell_reset(x, round->upto);
@@ -365,12 +365,12 @@ static bool go_on(struct reader *x, uint64_t from, uint64_t upto)
 	return true;
 }
 
-/* With the lock held, as all below. A number to begin with: of a stream that is not ordered higher than those of servers before. */
+/* With the lock held, as all below. The first number: for an unordered stream, larger than those of earlier servers. */
 static uint64_t first_number(struct live *l)
 {
 	uint64_t first = live_is_ordered(l->database) ? live_last_sequence(l) : (uint64_t)app_now_ms(l->app) << 20;
 
-	return first > l->at.position ? first : l->at.position; /* of a clock that was put back */
+	return first > l->at.position ? first : l->at.position; /* the clock may have been set back */
 }
 
 static void start(struct reader *x)

@@ -10,11 +10,10 @@
 #define SHARD_MOST 400 /* changes of one shard in a round, or a page more */
 #define SHARDS_EVERY_US \
 	(10 *           \
-	 INT64_C(1000000))  /* a new shard is made from one that ends, which is noticed at once: this is for others */
+	 INT64_C(1000000))  /* for shards that appear without the end of another; an ended shard is noticed at once */
 #define SKEW_MS       60000 /* how far the clocks of this server and of the stream may be apart */
-#define FORWARD_PAGES 3     /* that are read to find the end of a shard */
-#define EMPTY_MOST \
-	50 /* pages without a change, one after the other, before the place they should lead to: DynamoDB has such pages */
+#define FORWARD_PAGES 3     /* pages read to find the end of a shard */
+#define EMPTY_MOST    50    /* empty pages in a row (DynamoDB has such pages) before the end counts as unreachable */
 
 struct live_shard {
 	struct seat seat; /* first */
@@ -85,8 +84,8 @@ static bool has_reached(const struct live_shard *x)
 	return x->upto && x->upto->kind == MARK_AFTER && spot_compare(&x->cursor.at, spot_sequence(&x->upto->at)) >= 0;
 }
 
-/* Up to the other mark, if it says where that is. Where it does not, this server's reader has found nothing since it began; and so
- * has the watcher, if it was the same reader that told it so. */
+/* Limits the reading by the other mark, if that has a place in the shard. If it has none, this server's reader has
+ * found nothing since it began; nor has the watcher, if that reader gave it its mark. */
 static void end_between(struct live_stream *s, const struct mark_part *from, struct live_shard *x)
 {
 	bool is_same =
@@ -117,10 +116,10 @@ static void begin_between(struct live_stream *s, const struct shard_list *list, 
 	if (x->upto)
 		end_between(s, from, x);
 	else if (is_made_from(list, shard, s->before))
-		stop_shard(x); /* all of it comes later */
+		stop_shard(x); /* all of it is later */
 }
 
-/* The processor whose positions are close to the end of the stream; empty: there is none. */
+/* A processor whose positions are close to the end of the stream; empty: none. */
 static struct slice follower_of(const struct design *d)
 {
 	for (size_t i = 0; i < d->processor_count; i++)
@@ -129,8 +128,8 @@ static struct slice follower_of(const struct design *d)
 	return keeper_is_needed(d) ? SLICE(KEEPER_NAME) : SLICE("");
 }
 
-/* A stream does not say where its end is. So the shard is read from a processor's position, which is near the end (none: the
- * shard is new). False: it was not near. */
+/* Finds the end of a shard, which a stream does not tell: reads from a processor's position, which is near it (none:
+ * the shard is new). False: it was not near. */
 static bool find_end(struct run *r, struct live_shard *x)
 {
 	struct slice follower = follower_of(r->design);
@@ -194,7 +193,7 @@ static struct seat *begin_shard(void *ctx, struct run *r, const struct shard_lis
 		return NULL;
 	}
 	x->seat.shard = x->tail.shard;
-	x->tail.source = s->source; /* from here on: where the shard begins is for the stream to say */
+	x->tail.source = s->source; /* only from here on: the start of a shard is known to the stream alone */
 	return &x->seat;
 }
 
@@ -269,7 +268,7 @@ bool live_stream_start(struct live_stream *s, struct run *r, uint64_t from)
 	s->from = from;
 	s->begins = true;
 	ok = start(s, r);
-	s->begins = false; /* those that come later were made since */
+	s->begins = false; /* later shards are new */
 	return ok;
 }
 
@@ -295,7 +294,7 @@ struct reading {
 	uint64_t from;
 };
 
-static void add(struct reading *g, uint64_t sequence, const struct change *c, struct mark_part *part)
+static void add_change(struct reading *g, uint64_t sequence, const struct change *c, struct mark_part *part)
 {
 	struct live_round *out = g->out;
 
@@ -324,7 +323,7 @@ static void add_ordered(struct reading *g, const struct change_page *page)
 		uint64_t sequence = number_of(page->list[i].sequence);
 
 		if (sequence > g->from)
-			add(g, sequence, &page->list[i], NULL);
+			add_change(g, sequence, &page->list[i], NULL);
 	}
 }
 
@@ -338,12 +337,12 @@ static void add_numbered(struct reading *g, struct live_shard *x, const struct c
 			cursor_set(&x->cursor, spot_sequence(&x->upto->at));
 		} else if (!c->created_ms ||
 			   c->created_ms / 1000 >= x->skip_ms / 1000) { /* times are told to the second */
-			add(g, g->out->count, c, x->part);
+			add_change(g, g->out->count, c, x->part);
 		}
 	}
 }
 
-/* Between two marks: an empty page is not the end, a sequence number is. False: it cannot be read. */
+/* Continues to the end between two marks, past empty pages. False: it cannot be read. */
 static bool go_towards_end(struct live_stream *s, struct live_shard *x, enum tail_found found)
 {
 	x->is_done |= has_reached(x);
@@ -355,7 +354,8 @@ static bool go_towards_end(struct live_stream *s, struct live_shard *x, enum tai
 	return true;
 }
 
-/* A reader that was at the end of the shard within what the stream keeps has missed nothing. One that comes back may have. */
+/* Whether changes may be lost. A reader that was at the shard's end within the stream's retention has missed nothing;
+ * a watcher that reconnects may have. */
 static bool has_missed(const struct live_stream *s, const struct live_shard *x, const struct spot *at, int64_t now_ms)
 {
 	return s->is_ordered || s->after || spot_is_empty(at) || tail_has_missed(x->current_ms, now_ms);
@@ -390,7 +390,7 @@ static bool read_shard(struct reading *g, struct live_shard *x)
 		uint64_t last = number_of(spot_sequence(&x->cursor.at));
 
 		if (n >= SHARD_MOST && last < g->out->upto)
-			g->out->upto = last; /* the others may have read further: that is read again */
+			g->out->upto = last; /* other shards were read further; that is read again */
 		return found != TAIL_LATER && found != TAIL_GONE;
 	}
 	/* A shard that could not be read is read next time, unless a request waits for it. */

@@ -1,11 +1,13 @@
 /* All shards of a stream as one, for live lists: each round has the changes since the last. For live*.c only.
  *
- * Of the database in this process sequence numbers rise over all shards (table/db.h T5), and what was committed last is known: changes
- * come in the order of the commits, under their sequence numbers, and one number is a position. Such a stream is called ordered.
+ * Local table: sequence numbers rise over all shards (table/db.h T5), and the last commit is known. Changes come in
+ * the order of the commits, under their sequence numbers, and one number is a position. Such a stream is called
+ * ordered.
  *
- * Elsewhere sequence numbers cannot be compared across shards, and the last commit is unknown. So each shard is read on its own,
- * and a change gets a number of this server's when it is read. Changes of one item keep their order; changes of different items
- * may swap (those of one round are sorted by sequence number). The position is a mark (tail/mark.h).
+ * Remote table: sequence numbers of different shards cannot be compared, and the last commit is unknown. Each shard
+ * is read on its own, and this server numbers changes as it reads them. Changes of one item keep their order; changes
+ * of different items may swap (those of one round are sorted by sequence number). The position is a mark
+ * (tail/mark.h).
  *
  * One thread.
  * SPDX-License-Identifier: Apache-2.0 */
@@ -24,9 +26,9 @@ struct live_change {
 struct live_round {
 	struct live_change *list; /* by sequence */
 	size_t count;
-	uint64_t upto; /* that is all up to there */
+	uint64_t upto; /* the round has all changes up to here */
 	bool trimmed;  /* some are lost */
-	bool is_last;  /* of a stream with an end: there are no more */
+	bool is_last;  /* of a stream that is read up to `before`: nothing follows */
 };
 
 struct live_stream {
@@ -37,29 +39,29 @@ struct live_stream {
 	/* inside: */
 	struct seats shards;
 	uint64_t from;                     /* ordered: where shards begin */
-	bool begins;                       /* not ordered: shards that are there now are read from their end on */
+	bool begins;                       /* not ordered: existing shards are read from their end on */
 	const struct mark *after, *before; /* not ordered: what is read lies between them; NULL: there is no end */
 	bool failed, lost;
 	bool has_ended_some; /* since the shards were listed */
 	int64_t listed_us;
 };
 
-/* From `from` on; of a stream that is not ordered: from now on. False: run->problem. live_stream_stop() is due all the same; it
+/* Starts at `from`; an unordered stream at this moment. False: run->problem. Call live_stream_stop() in any case; it
  * may be started again. */
 bool live_stream_start(struct live_stream *s, struct run *r, uint64_t from) MUST_CHECK;
-/* Not ordered: what is after one mark and not after the other. */
+/* Not ordered: starts a reading of the changes after one mark and up to the other. */
 bool live_stream_start_between(struct live_stream *s, struct run *r, const struct mark *after,
 			       const struct mark *before) MUST_CHECK;
 void live_stream_stop(struct live_stream *s); /* a zeroed one is fine */
 
 /* Not ordered: whether there may be something to read. */
 bool live_stream_is_due(const struct live_stream *s);
-/* What follows `from`, the last round's `upto`. Ordered: up to `upto`, which has been committed, or less far. Else: whatever has
- * come, numbered from `from` + 1 on; the mark stays where it was until the caller moves its parts. In the run's arena. False:
- * run->problem; start again, for something may have been missed. */
+/* Reads the changes after `from`, the last round's `upto`. Ordered: up to `upto`, which has been committed, or less
+ * far. Unordered: the changes there are, numbered from `from` + 1 on; the mark stays until the caller moves its
+ * parts. In the run's arena. False: run->problem; start again, because changes may have been missed. */
 bool live_stream_read(struct live_stream *s, struct run *r, uint64_t from, uint64_t upto,
 		      struct live_round *out) MUST_CHECK;
-/* The change has been told. */
+/* Call when the change has been delivered: moves the mark. */
 void live_stream_told(const struct live_change *c);
 
 /* For read_live_change.before; ctx: a NULL-terminated array of rounds. */

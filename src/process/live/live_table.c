@@ -1,4 +1,4 @@
-/* A hash table whose nodes are in what it keeps.
+/* A hash table whose nodes are members of its entries.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <xxhash.h>
 #include "process/live/live_internal.h"
@@ -28,7 +28,7 @@ static void link_node(struct live_node **slot, struct live_node *n)
 	*slot = n;
 }
 
-/* Without memory for more slots the lists only become longer. */
+/* If there is no memory for more slots, the chains become longer. */
 static void grow(struct live_table *t)
 {
 	size_t slots = 2 * (t->mask + 1);

@@ -13,7 +13,8 @@ void live_text_events(struct buf *b, const struct read_live_event *events, size_
 {
 	for (size_t i = 0; i < n; i++) {
 		buf_printf(b, "event: %s\n", names[events[i].kind]);
-		if (i + 1 == n) /* a watcher that has the first of two events does not have the whole change */
+		if (i + 1 ==
+		    n) /* only the last event of a change has its id: with the first alone, a watcher does not have the whole change */
 			buf_printf(b, "id: %.*s\n", SLICE_ARG(id));
 		buf_lit(b, "data: ");
 		buf_put(b, events[i].data); /* JSON, which has no line ends in it */

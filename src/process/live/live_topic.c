@@ -10,8 +10,8 @@ static void add_part(struct buf *b, struct slice s)
 	buf_put(b, s);
 }
 
-/* The caller as far as it matters for the list: anonymous (also where no rule asks who the caller is), an operator, or a
- * subject with its session. */
+/* The caller as far as it matters for the list: anonymous (also where no rule asks who the caller is), an operator, or
+ * a subject with its session. */
 static struct caller caller_of(struct run *r, const struct access *access)
 {
 	const struct caller *c = &r->caller;
@@ -48,24 +48,14 @@ struct slice live_topic_key(struct run *r, const struct read_live *list, struct 
 
 /* ---- life ---- */
 
-static struct slice keep(char **at, struct slice s)
-{
-	char *p = *at;
-
-	if (s.n)
-		memcpy(p, s.p, s.n);
-	*at += s.n;
-	return slice_make(p, s.n);
-}
-
 static struct value keep_value(char **at, struct value v)
 {
-	struct slice s = keep(at, slice_make(v.p, v.n));
+	struct slice s = slice_pack(at, slice_make(v.p, v.n));
 
 	return value_present(v) ? (struct value){ (const uint8_t *)s.p, s.n } : VALUE_ABSENT;
 }
 
-static struct live_topic *make(struct slice key, const struct read_live *list, const struct caller *caller)
+static struct live_topic *make_topic(struct slice key, const struct read_live *list, const struct caller *caller)
 {
 	size_t size = caller_copy_bytes(caller) + key.n + list->params.n + list->key.n;
 	struct live_topic *t = mem_zalloc(sizeof(*t) + size);
@@ -75,7 +65,7 @@ static struct live_topic *make(struct slice key, const struct read_live *list, c
 		return NULL;
 	t->caller = caller_copy(caller, t->room);
 	at = t->room + caller_copy_bytes(caller);
-	t->node.key = keep(&at, key);
+	t->node.key = slice_pack(&at, key);
 	t->node.topic = t;
 	t->list = (struct read_live){ .access = list->access,
 				      .params = keep_value(&at, list->params),
@@ -106,7 +96,7 @@ bool live_topic_move(struct live_topic *t, const struct slice *partitions, size_
 	drop_partitions(t);
 	at = (char *)(list + n);
 	for (size_t i = 0; i < n; i++) {
-		list[i].key = keep(&at, partitions[i]);
+		list[i].key = slice_pack(&at, partitions[i]);
 		list[i].topic = t;
 		live_table_add(&t->live->partitions, &list[i]);
 	}
@@ -152,7 +142,7 @@ struct live_topic *live_topic_get(struct live *l, struct slice key, const struct
 				  const struct caller *caller, const struct slice *partitions, size_t n)
 {
 	struct live_node *found = live_table_find(&l->topics, key);
-	struct live_topic *t = found ? found->topic : make(key, list, caller);
+	struct live_topic *t = found ? found->topic : make_topic(key, list, caller);
 
 	if (!t)
 		return NULL;
@@ -191,7 +181,7 @@ static void keep_for(struct live_watcher *w, uint64_t sequence, struct live_byte
 
 void live_topic_tell(struct live_topic *t, uint64_t sequence, struct live_bytes *bytes, bool end)
 {
-	end |= !bytes; /* no memory to tell them with */
+	end |= !bytes; /* no memory for the event */
 	for (struct live_watcher *w = t->pending; w; w = w->next) {
 		if (end)
 			w->cut = true;

@@ -49,7 +49,7 @@ struct reading {
 	bool bad;
 };
 
-static const uint8_t *take(struct reading *g, size_t n)
+static const uint8_t *take_bytes(struct reading *g, size_t n)
 {
 	const uint8_t *p = g->p;
 
@@ -64,7 +64,7 @@ static const uint8_t *take(struct reading *g, size_t n)
 
 static uint64_t take_number(struct reading *g, size_t bytes)
 {
-	const uint8_t *p = take(g, bytes);
+	const uint8_t *p = take_bytes(g, bytes);
 	uint64_t v = 0;
 
 	for (size_t i = 0; p && i < bytes; i++)
@@ -72,14 +72,14 @@ static uint64_t take_number(struct reading *g, size_t bytes)
 	return v;
 }
 
-/* A map, as keys and images are. */
+/* Takes a map: keys and images are maps. */
 static struct value take_value(struct reading *g)
 {
 	struct value v = { .n = (size_t)take_number(g, 4) };
 
 	if (!v.n || g->bad)
 		return VALUE_ABSENT;
-	v.p = take(g, v.n);
+	v.p = take_bytes(g, v.n);
 	if (v.p && (value_type(v) != VALUE_M || !value_is_valid(v, DEPTH)))
 		g->bad = true;
 	return g->bad ? VALUE_ABSENT : v;
@@ -96,7 +96,7 @@ static bool is_number(struct slice s)
 static void take_record(struct reading *g, struct reply_record *out)
 {
 	size_t n = (size_t)take_number(g, 1);
-	const uint8_t *sequence = take(g, n);
+	const uint8_t *sequence = take_bytes(g, n);
 	unsigned event = (unsigned)take_number(g, 1);
 
 	out->sequence = slice_make(sequence, sequence ? n : 0);

@@ -18,9 +18,9 @@
 #include "process/tail/tail.h"
 
 enum page_kind {
-	PAGE_RECORDS = 1, /* what follows the place: all of it, or its beginning */
+	PAGE_RECORDS = 1, /* the records after the position: all, or the first ones */
 	PAGE_LATER,       /* ask again */
-	PAGE_LOST,        /* not all of what follows is here any more */
+	PAGE_LOST,        /* some of the records after the position are gone from here */
 	PAGE_NOT_OWNER,   /* another server reads the shard */
 	PAGE_CANNOT,      /* the stream cannot be read from here */
 };

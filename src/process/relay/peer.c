@@ -16,7 +16,7 @@ static struct slice about_ask(const struct relay *y, struct arena *a)
 	return arena_printf(a, "ask %.*s", SLICE_ARG(relay_design(y)->table));
 }
 
-/* About the request it answers. */
+/* What a reply is sealed for: the request it answers. */
 static struct slice about_answer(struct arena *a, struct slice ask)
 {
 	struct buf b;
@@ -29,7 +29,7 @@ static struct slice about_answer(struct arena *a, struct slice ask)
 
 /* ---- asking ---- */
 
-/* With y->asking held. The one with that id; else a free place, or that of the one that may be asked again first. */
+/* With y->asking held. The entry of that server; else a free place, or the one that may be asked again first. */
 static struct peer *peer_of(struct relay *y, const char *id)
 {
 	struct peer *best = &y->peers[0];
@@ -127,7 +127,7 @@ struct slice peer_ask(struct relay *y, struct run *r, const struct lease_owner *
 		note_failure(p, owner->address,
 			     reply.end != FETCH_ANSWERED ? reply.why
 			     : reply.status == 403 ? "it refuses this server: do both have the same secret and time?"
-						   : "what it says is no answer");
+						   : "its reply cannot be understood");
 	pthread_mutex_unlock(&y->asking);
 	if (ok)
 		atomic_fetch_add(&y->taken, 1);
@@ -136,7 +136,7 @@ struct slice peer_ask(struct relay *y, struct run *r, const struct lease_owner *
 
 /* ---- answering ---- */
 
-/* With y->answering held. The one with that salt; else a free place, or that of the one heard of longest ago. */
+/* With y->answering held. The entry of that salt; else a free place, or the one heard of longest ago. */
 static struct sender *sender_of(struct relay *y, struct slice salt)
 {
 	struct sender *best = &y->senders[0];
@@ -172,14 +172,7 @@ static bool is_new(struct relay *y, struct slice sealed, int64_t at_ms, int64_t 
 	return ok;
 }
 
-static struct slice string_in(const struct json *obj, const char *name)
-{
-	const struct json *j = json_get(obj, name);
-
-	return json_is(j, JSON_STRING) ? j->string : SLICE("");
-}
-
-/* False: not one of this table's servers, or said before. */
+/* False: not from a server of this table, or a replay of an earlier request. */
 static bool open_ask(struct relay *y, struct arena *a, struct slice body, struct tail_ask *out)
 {
 	const struct json *j, *at, *look;
@@ -192,14 +185,14 @@ static bool open_ask(struct relay *y, struct arena *a, struct slice body, struct
 	look = json_get(j, "look");
 	if (!json_is(at, JSON_INT) || !is_new(y, body, at->integer, app_now_ms(y->app)))
 		return false;
-	*out = (struct tail_ask){ .stream = string_in(j, "stream"),
-				  .shard = string_in(j, "shard"),
-				  .after = string_in(j, "after"),
+	*out = (struct tail_ask){ .stream = json_get_text(j, "stream"),
+				  .shard = json_get_text(j, "shard"),
+				  .after = json_get_text(j, "after"),
 				  .look = json_is(look, JSON_BOOL) && look->boolean };
 	return out->after.n < SPOT_ROOM && out->shard.n < LEASE_SHARD_ROOM;
 }
 
-static struct slice refuse(struct arena *a)
+static struct slice refuse_ask(struct arena *a)
 {
 	struct buf b;
 
@@ -219,7 +212,7 @@ int relay_answer(struct relay *y, struct arena *a, struct slice body, struct sli
 		return 403;
 	}
 	answer = lease_is_mine(y->leases, ask.shard, clock_monotonic_us()) ? rings_answer(&y->rings, a, &ask)
-									   : refuse(a);
+									   : refuse_ask(a);
 	*reply = seal(&y->sealer, a, about_answer(a, body), answer);
 	atomic_fetch_add(&y->given, 1);
 	return reply->n ? 200 : 500;

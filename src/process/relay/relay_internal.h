@@ -12,14 +12,14 @@
 #define SENDERS_MOST 256 /* that are remembered (Y3) */
 #define PEERS_MOST   64  /* with trouble (Y2) */
 
-/* one that has asked this server */
+/* a server that has asked this one */
 struct sender {
 	uint8_t salt[SEAL_SALT];
 	uint64_t number; /* the last */
 	int64_t at_ms;   /* when; 0: free */
 };
 
-/* one that this server cannot reach */
+/* a server that this one cannot reach */
 struct peer {
 	char id[ULID_LENGTH + 1];
 	int failures;

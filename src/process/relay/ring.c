@@ -1,13 +1,14 @@
-/* Rings.
+/* Rings: the newest records of shards.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "process/relay/ring.h"
 #include "base/alloc.h"
 #include "base/clock.h"
 
-#define AHEAD_MOST    4  /* pages that are read to reach a reader that is further */
+#define AHEAD_MOST    4  /* pages read at once to catch up with a reader that is ahead */
 #define BUSY_MS       10 /* another thread is reading */
 #define LATER_MOST_MS 500
-#define FAILING_US    3000000 /* the stream cannot be read for so long: others may be able to */
+#define FAILING_US \
+	3000000 /* after failing for so long the answer is PAGE_CANNOT: the asking server may be able to read the stream */
 
 struct entry {
 	struct entry *next;
@@ -84,7 +85,7 @@ static void evict(struct rings *s, struct ring *g)
 
 /* ---- reading ---- */
 
-/* what a reading has brought, before it is in the ring */
+/* the result of a reading, before it is in the ring */
 struct catch
 {
 	enum tail_found found;
@@ -155,7 +156,7 @@ static void take_in(struct rings *s, struct ring *g, struct catch *c)
 	g->failing_us = !g->tail.failures ? 0 : g->failing_us ? g->failing_us : now;
 	g->dead |= c->found == TAIL_GONE;
 	g->more = c->found == TAIL_FOUND;
-	if (!c->whole) { /* memory: the cursor may have passed what is not here */
+	if (!c->whole) { /* out of memory: the cursor may be past records that are missing here */
 		free_entries(c->first);
 		restart(s, g, spot_sequence(&g->cursor.at));
 		return;
@@ -224,7 +225,7 @@ static struct ring *new_ring(struct rings *s, const struct tail_ask *ask)
 	return g;
 }
 
-static struct ring *find(struct rings *s, const struct tail_ask *ask)
+static struct ring *find_or_add_ring(struct rings *s, const struct tail_ask *ask)
 {
 	for (struct ring *g = s->first; g; g = g->next)
 		if (!g->dead && slice_is(ask->shard, g->tail.shard) && slice_is(ask->stream, g->tail.stream))
@@ -238,7 +239,7 @@ void rings_init(struct rings *s, struct app *app)
 	pthread_mutex_init(&s->lock, NULL);
 }
 
-static void drop(struct rings *s, int64_t before_us)
+static void drop_rings(struct rings *s, int64_t before_us)
 {
 	for (struct ring **at = &s->first; *at;) {
 		struct ring *g = *at;
@@ -255,14 +256,14 @@ static void drop(struct rings *s, int64_t before_us)
 
 void rings_release(struct rings *s)
 {
-	drop(s, INT64_MAX);
+	drop_rings(s, INT64_MAX);
 	pthread_mutex_destroy(&s->lock);
 }
 
 void rings_sweep(struct rings *s, int64_t now_us)
 {
 	pthread_mutex_lock(&s->lock);
-	drop(s, now_us - RING_IDLE_US);
+	drop_rings(s, now_us - RING_IDLE_US);
 	pthread_mutex_unlock(&s->lock);
 }
 
@@ -270,8 +271,8 @@ void rings_sweep(struct rings *s, int64_t now_us)
 
 struct answer {
 	enum page_kind kind;
-	struct tail_page page;     /* but for the records */
-	const struct entry *first; /* those */
+	struct tail_page page;     /* without its records */
+	const struct entry *first; /* the records */
 	size_t bytes;
 };
 
@@ -314,7 +315,7 @@ static struct answer records_after(const struct ring *g, struct slice after)
 	return x;
 }
 
-/* Of one at the end, or further. */
+/* The answer to a request at the end of the ring, or ahead of it. */
 static struct answer answer_end(struct rings *s, struct ring *g, const struct tail_ask *ask, bool tried)
 {
 	bool is_ahead = lies(g, ask->after) > 0, is_failing = g->failing_us != 0;
@@ -325,7 +326,7 @@ static struct answer answer_end(struct rings *s, struct ring *g, const struct ta
 		return later(until_ms(g->next_us));
 	if (g->reading)
 		return later(BUSY_MS);
-	if (is_ahead) { /* too far to be reached */
+	if (is_ahead) { /* too far ahead */
 		restart(s, g, ask->after);
 		cursor_set(&g->cursor, ask->after);
 		g->more = true;
@@ -385,7 +386,7 @@ struct slice rings_answer(struct rings *s, struct arena *a, const struct tail_as
 	size_t n;
 
 	pthread_mutex_lock(&s->lock);
-	g = find(s, ask);
+	g = find_or_add_ring(s, ask);
 	if (g) {
 		g->users++;
 		x = answer(s, g, ask);

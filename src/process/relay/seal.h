@@ -1,9 +1,4 @@
-/* What servers of one table send one another: encrypted, and of this table's servers for certain.
- *
- * Form: 16 bytes salt, 12 bytes number, the text under AES-256-GCM, 16 bytes tag. The key is HMAC-SHA256 of the salt under a
- * key made of the servers' secret. A sender draws its salt once and counts: no key meets a number twice.
- *
- * `about` is not sent and must be the same at both ends: what the text is for.
+/* Messages between the servers of a table: encrypted and authenticated.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef THORPE_PROCESS_RELAY_SEAL_H
 #define THORPE_PROCESS_RELAY_SEAL_H
@@ -33,7 +28,7 @@ struct slice seal(struct sealer *s, struct arena *a, struct slice about, struct 
 /* False: damaged, of another table, or about something else. */
 bool seal_open(const struct sealer *s, struct arena *a, struct slice about, struct slice sealed,
 	       struct slice *text) MUST_CHECK;
-/* Of a sealed text that has been opened: whose, and the how many-eth. */
+/* The sender's salt and the message's number, of a text that has been opened. */
 struct slice seal_salt(struct slice sealed);
 uint64_t seal_number(struct slice sealed);
 

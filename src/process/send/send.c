@@ -13,7 +13,7 @@ bool send_is_needed(const struct processor *p)
 
 /* ---- the secret ---- */
 
-/* Derived, so that it can be given to a receiver and tells nothing of the server's. */
+/* Derived from the server's secret, so that a receiver may know it without learning the server's. */
 struct slice send_secret(struct arena *a, struct slice design, const uint8_t secret[CALLER_SECRET_BYTES])
 {
 	static const char purpose[] = "thorpe webhook";
@@ -114,7 +114,7 @@ void send_put_item(struct run *r, const struct entity *e, struct value stored, s
 		if (e->attributes[i].private_ || e->attributes[i].hidden)
 			without[n++] = e->attributes[i].at;
 	item = entity_lay(r, e, stored);
-	/* It fails only when a rule about what is private does, and none is asked. */
+	/* Fails only if a rule about private attributes fails, and no rule is evaluated here. */
 	if (!output_row(r, &item, false, without, n, b))
 		buf_lit(b, "null");
 }

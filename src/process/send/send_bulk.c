@@ -1,7 +1,4 @@
-/* Changes as one request to OpenSearch's _bulk, and what it says of each.
- *
- * The version of a document is the sequence number of the change, given from outside: OpenSearch then refuses (409) what is
- * older than what it has, which is how a late repetition ends, and counts as taken.
+/* Changes as one request to OpenSearch's _bulk, and its result for each.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <curl/curl.h>
 #include <openssl/evp.h>
@@ -34,7 +31,7 @@ static bool set_path(struct arena *a, CURLU *u, bool *names_index)
 	whole = arena_printf(a, "%.*s/_bulk", SLICE_ARG(whole));
 	curl_free(path);
 	ok = curl_url_set(u, CURLUPART_PATH, arena_cstr(a, whole), 0) == CURLUE_OK;
-	/* Only what is looked at: the rest would repeat what was sent. */
+	/* Asks for the result only: the full reply would repeat the request. */
 	return ok && curl_url_set(u, CURLUPART_QUERY,
 				  "filter_path=errors,items.*.status,items.*.error.type,items.*.error.reason",
 				  CURLU_APPENDQUERY) == CURLUE_OK;
@@ -110,8 +107,8 @@ static bool has_identity(const struct row *item)
 	return e->path.n && e->param_count;
 }
 
-/* The path, /posts/p1: it stays when the item moves to another key. Without one USER#alice|POST#1. Of what is too long the
- * hash. */
+/* The item's path, /posts/p1, which stays when the item moves to another key. Without a path: USER#alice|POST#1. If
+ * that is too long: its hash. */
 static struct slice id_of(struct run *r, const struct change *c)
 {
 	struct row item = entity_lay(r, c->entity, value_present(c->new_image) ? c->new_image : c->old_image);
@@ -133,8 +130,8 @@ static struct slice id_of(struct run *r, const struct change *c)
 	return buf_slice(&b);
 }
 
-/* OpenSearch's have 63 bits, which is enough for ours until 2039. Sequence numbers of another database may be longer: then
- * the time will do, and equal is not older. */
+/* OpenSearch's versions have 63 bits, enough for our sequence numbers until 2039. Those of another database may be
+ * longer: then the time is used, and equal times count as newer. */
 static void put_version(struct buf *b, const struct change *c)
 {
 	const char *p = c->sequence.p, *end = p + c->sequence.n;
@@ -182,7 +179,7 @@ static void put_action(struct sender *s, struct run *r, const struct change *c, 
 	buf_byte(b, '\n');
 }
 
-/* How many are in it: one at least, however large. */
+/* Returns how many changes fit: at least one, whatever its size. */
 static size_t put_actions(struct sender *s, struct run *r, const struct change *const *list, size_t n, struct buf *b)
 {
 	size_t count = 0;
@@ -202,7 +199,7 @@ static size_t put_actions(struct sender *s, struct run *r, const struct change *
 
 /* ---- the reply ---- */
 
-/* Its beginning, whole characters. */
+/* The beginning of a text, in whole characters. */
 static struct slice text_of(const struct json *obj, const char *name)
 {
 	const struct json *j = json_get(obj, name);
@@ -237,7 +234,7 @@ static bool read_item(struct run *r, const struct json *item, enum send_end *end
 	return true;
 }
 
-/* False: it makes no sense. */
+/* False: the reply cannot be understood. */
 static bool read_items(struct run *r, struct slice text, size_t n, enum send_end *ends, struct slice *why)
 {
 	const struct json *reply = json_parse(r->arena, text);
@@ -272,7 +269,7 @@ size_t bulk_send(struct sender *s, struct run *r, const struct change *const *li
 	q.body = buf_slice(&b);
 	send_http_post(s->http, r->arena, &q, &reply);
 	s->retry_after = reply.retry_after;
-	if (reply.status == 413 && n > 1) /* too large for it: a part, then */
+	if (reply.status == 413 && n > 1) /* too large: sends a part of it */
 		return bulk_send(s, r, list, n / 2, ends, why);
 	end_all(n, ends, why, SEND_TAKEN, SLICE(""));
 	if (reply.status < 200 || reply.status > 299)

@@ -6,7 +6,7 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 
-#define GRACE_US 1000000 /* a request that was under way when the end was asked for */
+#define GRACE_US 1000000 /* for a request that is under way when the sender stops */
 
 struct send_http {
 	CURL *curl;
@@ -18,7 +18,7 @@ struct send_http {
 	bool full;
 };
 
-static size_t take(char *p, size_t size, size_t count, void *ctx)
+static size_t receive_body(char *p, size_t size, size_t count, void *ctx)
 {
 	struct send_http *h = ctx;
 	size_t n = size * count;
@@ -57,7 +57,7 @@ static bool set_options(struct send_http *h, const char *url)
 	curl_easy_setopt(c, CURLOPT_NOPROXY, "localhost,127.0.0.1,::1");
 	curl_easy_setopt(c, CURLOPT_USERAGENT, "thorpe/" THORPE_VERSION);
 	curl_easy_setopt(c, CURLOPT_POST, 1L);
-	curl_easy_setopt(c, CURLOPT_WRITEFUNCTION, take);
+	curl_easy_setopt(c, CURLOPT_WRITEFUNCTION, receive_body);
 	curl_easy_setopt(c, CURLOPT_WRITEDATA, h);
 	curl_easy_setopt(c, CURLOPT_NOPROGRESS, 0L);
 	curl_easy_setopt(c, CURLOPT_XFERINFOFUNCTION, go_on);
@@ -110,7 +110,7 @@ static struct curl_slist *header_list(struct arena *a, const struct slice *heade
 
 	for (size_t i = 0; i < n; i++)
 		texts[i] = arena_cstr(a, headers[i]);
-	ok = add_header(&list, "Expect:"); /* no asking beforehand: the body follows at once */
+	ok = add_header(&list, "Expect:"); /* no "100 Continue": the body follows at once */
 	for (size_t i = 0; ok && i < n; i++)
 		ok = add_header(&list, texts[i]);
 	if (ok)

@@ -7,10 +7,10 @@
 #include "base/log.h"
 
 #define SAVE_US      1000000    /* with something sent; */
-#define SAVE_IDLE_US 30000000   /* without: changes that were passed over are passed over again in no time */
+#define SAVE_IDLE_US 30000000   /* without: passing over the same changes again costs little */
 #define CONFIRM_US   3600000000 /* a position that does not move says that it is still right (tail_has_missed()) */
-#define GATHER_MS    25         /* what is new comes in crowds: one reading for all of it */
-#define IDLE_MS      400        /* at the end of the shard; tail.h says whether it is looked at then */
+#define GATHER_MS    25         /* new changes come in groups: one reading for the group */
+#define IDLE_MS      400        /* at the end of the shard; tail.h decides whether to read then */
 #define TROUBLE_MS   1000
 #define RIVAL_MS     10000
 
@@ -28,7 +28,7 @@ static struct position position_of(const struct lane *l, const struct spot *at, 
 	};
 }
 
-/* Drops the page: it will be read again from the position on. */
+/* Drops the page: it is read again from the position. */
 static void forget_page(struct lane *l)
 {
 	l->page = (struct change_page){ 0 };
@@ -96,7 +96,7 @@ static bool save_if_due(struct lane *l, struct run *r, bool at_rest)
 struct step {
 	bool end;
 	int64_t wait_ms;      /* before the next one */
-	const uint64_t *news; /* that would cut the wait short */
+	const uint64_t *news; /* that ends the wait early */
 };
 
 /* The database did not answer, or answered nonsense. */
@@ -140,7 +140,7 @@ static void note_trimmed(struct lane *l, struct run *r)
 		 SLICE_ARG(l->runner->p->name), l->tail.shard);
 }
 
-/* The position says so first: another server may own the children of this shard. */
+/* Writes the end of the position first: another server may own the children of this shard. */
 static struct step end(struct lane *l, struct run *r)
 {
 	atomic_store(&l->oldest_ms, 0);

@@ -32,7 +32,7 @@ struct lane {
 	struct seat seat; /* first */
 	struct send_runner *runner;
 	pthread_t thread;
-	bool running;              /* the thread has to be joined */
+	bool running;              /* the thread must be joined */
 	_Atomic int64_t oldest_ms; /* when the oldest change that waits was made; 0: none does */
 	/* the thread's own */
 	struct tail tail;
@@ -64,15 +64,15 @@ void lane_free(struct lane *l); /* waits for its thread */
 bool runner_leaves(struct send_runner *s);     /* stopping or leaving */
 bool runner_interrupts(struct send_runner *s); /* or paused */
 uint64_t runner_news(struct send_runner *s);
-/* Waits until the time is over, or the runner leaves, is paused or resumed; or, unless `news` is NULL, until there is more
- * news than that. */
+/* Waits until the time is over, or the runner leaves, is paused or resumed; or, unless `news` is NULL, until there is
+ * more news than that. */
 void runner_wait(struct send_runner *s, int64_t ms, const uint64_t *news);
 
 struct run lane_run(struct send_runner *s, struct backend *b, struct arena *a);
 
 /* ---- delivering (send_lane_deliver.c) ---- */
-/* Sends the changes of lane->page that concern the processor and are not done, in order, moving lane->done along. False:
- * interrupted; a later call continues. */
+/* Sends the changes of lane->page that concern the processor and are not done, in order, moving lane->done along.
+ * False: interrupted; a later call continues. */
 bool lane_deliver(struct lane *l, struct run *r) MUST_CHECK;
 
 #endif

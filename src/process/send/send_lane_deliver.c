@@ -5,9 +5,9 @@
 #include "process/effect/effect.h"
 #include "process/send/send_lane.h"
 
-#define ASKS 5 /* times, whether a change concerns it */
+#define ASKS 5 /* tries to find out whether a change concerns the processor */
 
-/* of one request's worth */
+/* the changes of one request */
 struct delivery {
 	struct lane *lane;
 	struct run *run;
@@ -42,7 +42,8 @@ static bool write_parked(struct run *r, const struct parked *p)
 	}
 }
 
-/* Until it is: nothing may get lost. By itself, for done twice it is the same item. False: interrupted. */
+/* Parks the change, retrying until that works, so that nothing is lost; doing it twice writes the same item. False:
+ * interrupted. */
 static bool park(struct lane *l, struct run *r, const struct change *c, struct slice why, int tries)
 {
 	struct parked p = {
@@ -70,7 +71,7 @@ static bool park(struct lane *l, struct run *r, const struct change *c, struct s
 
 /* ---- a request's worth ---- */
 
-/* In memory of its own, for there may be a dozen. How many went into the request; 0: memory ran out. */
+/* One request, in memory of its own since there may be a dozen. Returns how many changes it had; 0: memory ran out. */
 static size_t try_once(struct delivery *d)
 {
 	struct lane *l = d->lane;
@@ -91,7 +92,8 @@ static size_t try_once(struct delivery *d)
 
 #define OLD_MS (20 * 3600 * INT64_C(1000)) /* DynamoDB keeps 24 hours */
 
-/* So old that waiting would lose it: as the stream of this process counts, which no clock can move, nor time without a server. */
+/* One try only for a change so old that waiting would lose it. Its age is the stream's own time, which no clock can
+ * move and which stands still while no server runs. */
 static int tries_for(const struct delivery *d, const struct change *c)
 {
 	struct database *database = d->lane->runner->database;
@@ -104,8 +106,8 @@ static int tries_for(const struct delivery *d, const struct change *c)
 	return sequence <= database->aging(database) ? 1 : SEND_TRIES;
 }
 
-/* Parks what is refused or has been tried often enough; what is to be tried again stays, in order. Of `n`, the first `sent`
- * have an end. */
+/* Parks changes that were refused or tried often enough; keeps the others, in order. The first `sent` of `n` have a
+ * result. */
 static bool sort_out(struct delivery *d, size_t sent)
 {
 	struct send_runner *s = d->lane->runner;
@@ -129,7 +131,7 @@ static bool sort_out(struct delivery *d, size_t sent)
 	return true;
 }
 
-/* Until none is left. False: interrupted. */
+/* Sends until no change is left. False: interrupted. */
 static bool deliver_all(struct delivery *d)
 {
 	struct send_runner *s = d->lane->runner;
@@ -140,14 +142,14 @@ static bool deliver_all(struct delivery *d)
 		if (runner_interrupts(s))
 			return false;
 		sent = try_once(d);
-		if (runner_leaves(s) && sent && d->ends[0] == SEND_AGAIN) /* perhaps only because it was cut short */
+		if (runner_leaves(s) && sent &&
+		    d->ends[0] == SEND_AGAIN) /* it may have failed only because it was interrupted */
 			return false;
 		if (!sort_out(d, sent))
 			return false;
 		if (!d->count)
 			break;
-		if (sent &&
-		    d->count == before - sent) { /* all of them are through: the next ones are at their first try */
+		if (sent && d->count == before - sent) { /* all of them are finished: the next ones have their first try */
 			d->tries = 0;
 			continue;
 		}
@@ -175,14 +177,16 @@ static bool deliver(struct lane *l, struct run *r, const struct change **list, s
 
 /* ---- a page ---- */
 
-/* What cannot be asked, even after a while, is parked. False: interrupted. */
+/* Whether a change wakes the processor. If that cannot be determined, even after a while, parks it. False:
+ * interrupted. */
 static bool wakes(struct lane *l, struct run *r, const struct change *c, bool *out)
 {
 	*out = false;
 	for (int asked = 1;; asked++) {
 		r->problem = (struct problem){ 0 };
 		if (effect_wakes(r, l->runner->p, c, out)) {
-			/* The end of what did not fit is sent all the same: it may have fitted once. */
+			/* The deletion of an item that did not fit the design is sent all the same: the item may have
+			 * fitted earlier. */
 			if (*out && c->events != ON_DELETED && change_is_passed_over(r, c))
 				*out = false;
 			return true;
@@ -217,7 +221,7 @@ static bool deliver_page(struct lane *l, struct run *r)
 		bool woken = false;
 
 		if (spot_compare(&l->done, c->sequence) >= 0)
-			continue; /* before it was interrupted */
+			continue; /* done before the interruption */
 		if (runner_interrupts(l->runner))
 			return false;
 		if (!is_passed_over(l, c) && !wakes(l, r, c, &woken))

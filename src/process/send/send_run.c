@@ -79,7 +79,7 @@ static uint64_t times_told(struct send_runner *s)
 	return told;
 }
 
-/* As the table has it, unless an operator has said otherwise since it was read. */
+/* Sets the switch as in the table, unless an operator has changed it since it was read. */
 static void follow_switch(struct send_runner *s, bool paused, uint64_t told)
 {
 	pthread_mutex_lock(&s->lock);
@@ -104,7 +104,7 @@ struct run lane_run(struct send_runner *s, struct backend *b, struct arena *a)
 {
 	struct run r = { .app = s->app };
 
-	/* Without a caller: only what everyone may see of an item goes out. */
+	/* Without a caller: only attributes that everyone may see are sent. */
 	r.design = app_design(s->app);
 	r.backend = b;
 	r.arena = a;
@@ -175,7 +175,7 @@ static void clear_lanes(struct send_runner *s)
 	set(s, &s->leaving, false);
 }
 
-/* The positions first: should this be cut short, it is done again. Parents before their children: see process_replay(). */
+/* Moves the positions first: if this is interrupted, it is repeated. Parents before their children: process_replay(). */
 static bool replay(struct send_runner *s, struct run *r, struct processor_switch *w)
 {
 	struct shard_list list;
@@ -194,7 +194,7 @@ static bool replay(struct send_runner *s, struct run *r, struct processor_switch
 	return checkpoint_set_switch(r, s->p->name, w);
 }
 
-/* Positions have been moved back, here or at another server: lanes begin again, also in shards that had ended. */
+/* A replay has moved positions back, on this server or another: lanes start again, also in shards that had ended. */
 static bool follow_replay(struct send_runner *s, struct slice replayed)
 {
 	uint64_t number = checkpoint_replay_number(replayed);
@@ -206,8 +206,8 @@ static bool follow_replay(struct send_runner *s, struct slice replayed)
 	return true;
 }
 
-/* False: to be looked at again soon. */
-static bool look(struct send_runner *s, struct run *r, bool shards)
+/* Follows the switches and, with `shards`, the list of shards. False: try again soon. */
+static bool look_at_table(struct send_runner *s, struct run *r, bool shards)
 {
 	struct processor_switch w;
 	uint64_t told = times_told(s);
@@ -230,7 +230,7 @@ static void look_once(struct send_runner *s, struct backend *b, struct arena *a,
 
 	ARENA_TRY(a, {
 		r = lane_run(s, b, a);
-		ok = look(s, &r, now >= *shards_us);
+		ok = look_at_table(s, &r, now >= *shards_us);
 		if (!ok)
 			log_warn("processor %.*s: %.*s", SLICE_ARG(s->p->name), SLICE_ARG(r.problem.detail));
 	}, {

@@ -10,7 +10,7 @@
 #define REPLY_MOST 65536 /* bytes; only the status is looked at */
 #define ID_BYTES   8     /* of the processor's name's hash */
 
-/* Two processors may send one change to one receiver: that is no repetition. */
+/* Includes the processor's name: two processors may send one change to one receiver, which is no repetition. */
 void webhook_init(struct sender *s)
 {
 	uint8_t hash[EVP_MAX_MD_SIZE];

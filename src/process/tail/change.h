@@ -1,4 +1,4 @@
-/* A change, as the stream has it and as a design sees it.
+/* A change: the stream's record, and what a design sees of it.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef THORPE_PROCESS_CHANGE_H
 #define THORPE_PROCESS_CHANGE_H
@@ -14,7 +14,7 @@ struct change {
 	int64_t created_ms;
 	struct value key;                  /* of the table */
 	struct value old_image, new_image; /* stored; absent where there is none */
-	const struct reply_record *record; /* as the stream gave it: images with whatever a design does not see */
+	const struct reply_record *record; /* as the stream gave it, with attributes that a design does not see */
 	const struct entity *entity;       /* of the new image, else of the old one; NULL: no entity's */
 	struct row old, now;               /* both images by that entity's slots, as they are stored */
 	struct slice unfit; /* why that image does not fit the entity (entity_fits()); empty: it fits. Such a change has no
@@ -27,7 +27,13 @@ int event_named(struct slice word);
 
 /* Finds the entity of its images and lays them out. */
 void change_lay(struct run *r, struct change *c);
-/* Whether the item does not fit its design; then it is counted in the run. */
+/* Whether the attribute has another value after the change. */
+static inline bool change_differs(const struct change *c, const struct name *n)
+{
+	return !value_equal(row_get(&c->old, n), row_get(&c->now, n));
+}
+
+/* Whether the item does not fit its design; counts it in the run. */
 bool change_is_passed_over(struct run *r, const struct change *c);
 
 struct change_page {

@@ -1,4 +1,4 @@
-/* Seats.
+/* Seats: which shards a consumer reads.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "process/tail/shards.h"
 
@@ -82,7 +82,7 @@ static void set(struct seats *s, struct seat **at, struct seat *to)
 }
 
 /* `list` NULL: all. */
-static void drop(struct seats *s, const struct shard_list *list)
+static void drop_seats(struct seats *s, const struct shard_list *list)
 {
 	struct seat **at = &s->first;
 
@@ -98,7 +98,7 @@ static void drop(struct seats *s, const struct shard_list *list)
 	}
 }
 
-static bool take(struct seats *s, struct run *r, const struct shard_list *list, const struct shard *x)
+static bool take_shard(struct seats *s, struct run *r, const struct shard_list *list, const struct shard *x)
 {
 	struct seat *made = s->begin(s->ctx, r, list, x);
 
@@ -113,8 +113,9 @@ bool seats_follow(struct seats *s, struct run *r, const struct shard_list *list)
 {
 	bool all, more;
 
-	drop(s, list);
-	/* Again, since the list need not have parents before their children, and some seats have ended when they are taken. */
+	drop_seats(s, list);
+	/* Again, since the list need not have parents before their children, and some seats have ended when they are
+	 * taken. */
 	do {
 		all = true;
 		more = false;
@@ -123,7 +124,7 @@ bool seats_follow(struct seats *s, struct run *r, const struct shard_list *list)
 
 			if (seats_find(s, x->id) || !is_ours(s, x->id))
 				continue;
-			if (may_begin(s, r, list, x) && take(s, r, list, x))
+			if (may_begin(s, r, list, x) && take_shard(s, r, list, x))
 				more = true;
 			else
 				all = false;
@@ -134,5 +135,5 @@ bool seats_follow(struct seats *s, struct run *r, const struct shard_list *list)
 
 void seats_clear(struct seats *s)
 {
-	drop(s, NULL);
+	drop_seats(s, NULL);
 }

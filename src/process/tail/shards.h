@@ -1,10 +1,11 @@
-/* Which shards a consumer reads: it has a seat for each, which come and go with the stream's list of shards.
+/* The shards that a consumer reads: it has a seat for each. Seats come and go with the stream's list of shards.
  *
  * Invariants
- *   H1  A shard gets its seat when its parent has ended for this consumer: here, elsewhere (another server has read it),
- *       or because the stream no longer lists it. A consumer with several positions in a shard (`unordered`) gets all
- *       seats, and keeps the order for each position by itself.
- *   H2  A seat whose thread has finished goes, unless its shard has ended and is still listed: its children wait for that.
+ *   H1  A shard gets its seat when its parent has ended for this consumer: here, elsewhere (another server has read
+ *       it), or because the stream no longer lists it. A consumer with several positions in a shard (`unordered`) gets
+ *       all seats, and keeps the order for each position by itself.
+ *   H2  A seat whose thread has finished is removed, unless its shard has ended and is still listed: its children wait
+ *       for that.
  *   H3  Seats come and go on one thread. Other threads may walk the list under `lock`.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef THORPE_PROCESS_TAIL_SHARDS_H

@@ -1,4 +1,4 @@
-/* A shard from a place on.
+/* Reads a shard from a position on.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "process/tail/tail.h"
 #include "base/alloc.h"
@@ -53,7 +53,7 @@ void tail_failed(struct tail *t, const char *what, struct slice detail)
 {
 	int64_t wait = after_doublings(FAILURE_FIRST_US, t->failures, FAILURE_MOST_US);
 
-	/* Once is no news. */
+	/* One failure alone is not logged. */
 	if (t->failures++ && !t->gone)
 		log_warn("%s, %s: %s: %.*s", t->stream, t->shard, what, SLICE_ARG(detail));
 	t->next_us = clock_monotonic_us() + wait;
@@ -85,13 +85,13 @@ enum tail_found tail_look(const struct tail *t, const struct tail_cursor *c)
 static void keep_iterator(struct tail_cursor *c, struct slice iterator)
 {
 	if (iterator.n >= sizeof(c->iterator))
-		iterator.n = 0; /* then it is taken from the place */
+		iterator.n = 0; /* then a new one is taken from the position */
 	if (iterator.n)
 		memcpy(c->iterator, iterator.p, iterator.n);
 	c->iterator[iterator.n] = 0;
 }
 
-static bool take(struct tail *t, struct run *r, const struct shard_position *at, struct slice *iterator)
+static bool request_iterator(struct tail *t, struct run *r, const struct shard_position *at, struct slice *iterator)
 {
 	return dyn_take_iterator(r, slice_str(t->stream), slice_str(t->shard), at, iterator);
 }
@@ -106,13 +106,13 @@ static bool take_iterator(struct tail *t, const struct tail_cursor *c, struct ru
 		at.where = AT_OLDEST;
 	else if (spot_is_empty(&c->at))
 		at.where = c->from_end ? AT_LATEST : AT_OLDEST;
-	if (!take(t, r, &at, iterator))
+	if (!request_iterator(t, r, &at, iterator))
 		return false;
 	if (iterator->n)
 		return true;
 	*trimmed = true;
 	at.where = AT_OLDEST;
-	return take(t, r, &at, iterator);
+	return request_iterator(t, r, &at, iterator);
 }
 
 bool tail_begin(struct tail *t, struct tail_cursor *c, struct run *r)
@@ -141,7 +141,7 @@ static bool read_page(struct tail *t, struct tail_cursor *c, struct run *r, stru
 			return false;
 		r->problem = (struct problem){ 0 };
 		c->iterator[0] = 0;
-		missed = c->from_end && spot_is_empty(&c->at); /* where the end was is not known any more */
+		missed = c->from_end && spot_is_empty(&c->at); /* the position of the end is no longer known */
 	}
 	if (!take_iterator(t, c, r, &iterator, &trimmed) || !change_read(r, iterator, TAIL_PAGE_MOST, out))
 		return false;
@@ -156,7 +156,7 @@ static bool read_page(struct tail *t, struct tail_cursor *c, struct run *r, stru
 	return true;
 }
 
-/* S1: what was handed out before. */
+/* S1: drops records that were handed out before. */
 static void drop_repeated(const struct tail_cursor *c, struct change_page *page)
 {
 	size_t n = 0;
@@ -220,7 +220,7 @@ static bool read_source(struct tail *t, struct tail_cursor *c, struct run *r, st
 	out->trimmed = page.trimmed;
 	c->ended = page.ended;
 	if (out->count)
-		c->iterator[0] = 0; /* it belongs to the place before them */
+		c->iterator[0] = 0; /* it belongs to the position before these records */
 	return true;
 }
 

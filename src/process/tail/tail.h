@@ -1,34 +1,35 @@
-/* The one reader of streams. Its consumers are processors and the keeper, `send`, and live lists; none of them asks for a
- * shard, an iterator or a record by itself.
+/* The one reader of streams. Its consumers are processors and the keeper, `send`, and live lists; none of them
+ * requests shards, iterators or records itself.
  *
- *     change.h   a change, decoded; the three operations that DynamoDB has for streams
- *     spot.h     a position in a shard
- *     mark.h     a position in all shards, as a text
- *     shards.h   which shards a consumer reads: parents before children, splits, merges, shards that go
- *     tail.h     a shard from a position on: iterators, retries, loss, when to look
+ *   change.h   a change, decoded; the three operations that DynamoDB has for streams
+ *   spot.h     a position in a shard
+ *   mark.h     a position in all shards, as a text
+ *   shards.h   which shards a consumer reads: parents before children, splits, merges, shards that go
+ *   tail.h     a shard from a position on: iterators, retries, loss, when to look
  *
- * A tail is a shard as one thread reads it; a cursor is a position in it and the iterator that continues from there. A
- * thread with one position has one cursor; a thread with several (the tracks of a shard) has a cursor for each page it
- * keeps, all on one tail.
+ * A tail is a shard as one thread reads it; a cursor is a position in it and the iterator that continues from there.
+ * A thread with one position has one cursor; a thread with several (the tracks of a shard) has a cursor for each page
+ * it keeps, all on one tail.
  *
  * Invariants
- *   S1  In order, once: tail_read() hands out the records after cursor.at, by sequence number, and moves cursor.at to the
- *       last of them. Records that the stream repeats at the head of a page are skipped. The consumer keeps its own
+ *   S1  In order, once: tail_read() hands out the records after cursor.at, by sequence number, and moves cursor.at to
+ *       the last of them. Records that the stream repeats at the head of a page are skipped. The consumer keeps its own
  *       position.
- *   S2  A failed read moves nothing: it is repeated after 50 ms, doubling to 5 s. An expired iterator is not a failure: a
- *       new one is taken after cursor.at, at once.
- *   S3  If the stream has forgotten what follows a position, reading continues at the oldest record, and page.trimmed says
- *       so. Whether that means loss depends on when the consumer was last at the end: tail_has_missed().
- *   S4  A stream is not asked while nothing has been written since its end was seen (database.latest), except now and then
- *       where other programs write too (database_poll_us()).
- *   S5  A shard without news while others have some is asked again after 4 ms, doubling to 100 ms, unless the tail is
+ *   S2  A failed read moves nothing: it is repeated after 50 ms, doubling to 5 s. An expired iterator is not a failure:
+ *       a new one is taken after cursor.at, at once.
+ *   S3  If the stream has forgotten what follows a position, reading continues at the oldest record, and page.trimmed
+ *       says so. Whether that means loss depends on when the consumer was last at the end: tail_has_missed().
+ *   S4  A stream is not read while nothing has been written since its end was seen (database.latest), except now and
+ *       then where other programs write too (database_poll_us()).
+ *   S5  A shard without news while others have some is read again after 4 ms, doubling to 100 ms, unless the tail is
  *       eager.
  *   S6  A shard is read after its parents (shards.h), so the changes of an item come in order.
- *   S7  A tail with a source asks it first. What the source does not have is read from the stream, after cursor.at as
- *       always: a source may fail at any page without a gap or a repetition. A cursor that knows only that it began at the
- *       end has no position that another server understands: it reads from the stream until it has one.
+ *   S7  A tail with a source asks it first. Records that the source lacks are read from the stream, after cursor.at as
+ *       always: a source may fail at any page without a gap or a repetition. A cursor that knows only that it began at
+ *       the end has no position that another server understands: it reads from the stream until it has one.
  *
- * Memory: the changes live in the run's arena. If memory runs out there, control leaves tail_read(), and nothing has moved.
+ * Memory: the changes live in the run's arena. If memory runs out there, control leaves tail_read(), and nothing has
+ * moved.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef THORPE_PROCESS_TAIL_TAIL_H
 #define THORPE_PROCESS_TAIL_TAIL_H
@@ -98,19 +99,19 @@ enum tail_found {
 	TAIL_ENDED, /* nothing will follow */
 	TAIL_GONE,  /* the stream or the shard is gone: list the shards again */
 };
-/* Whether a read is worthwhile: FOUND, or what tail_read() would return without asking. `c` NULL: at a position that was
- * not read yet. */
+/* Whether a read is worthwhile: FOUND, or what tail_read() would return without asking. `c` NULL: at a position that
+ * was not read yet. */
 enum tail_found tail_look(const struct tail *t, const struct tail_cursor *c);
 enum tail_found tail_read(struct tail *t, struct tail_cursor *c, struct run *r, struct change_page *out);
 /* Takes the iterator now: for a cursor at the end, so that nothing written from here on is missed. */
 bool tail_begin(struct tail *t, struct tail_cursor *c, struct run *r) MUST_CHECK;
 /* By the monotonic clock. `c` may be NULL here too. */
 int64_t tail_next_us(const struct tail *t, const struct tail_cursor *c);
-/* Something that a read needs has failed: waits as after a failed read. */
+/* Reports that something a read needs has failed: waits as after a failed read. */
 void tail_failed(struct tail *t, const char *what, struct slice detail);
 
-/* Whether the stream may have forgotten changes that a consumer has not seen. `current_ms`: when it had missed nothing, which
- * is when it was last at the end of the shard, or when the last change that it has done was made; 0: never. */
+/* Whether the stream may have forgotten changes that a consumer has not seen. `current_ms`: when it had missed nothing,
+ * which is when it was last at the end of the shard, or when the last change that it has done was made; 0: never. */
 bool tail_has_missed(int64_t current_ms, int64_t now_ms);
 
 #endif

@@ -1,4 +1,4 @@
-/* Keys that stand in one of the files.
+/* Keys in one of the settings files.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "remote/credentials/lookup.h"
 

@@ -30,7 +30,8 @@ static long number_or(const char *text, long otherwise, long most)
 	return v < 1 ? otherwise : v > most ? most : v;
 }
 
-static void ask(struct lookup *l, const char *method, const char *path, const char *header, struct lookup_answer *r)
+static void ask_instance(struct lookup *l, const char *method, const char *path, const char *header,
+			 struct lookup_answer *r)
 {
 	const char *headers[] = { header, NULL };
 	long seconds = number_or(settings_find(l->settings, "AWS_METADATA_SERVICE_TIMEOUT", "metadata_service_timeout"),
@@ -56,7 +57,7 @@ static const char *session(struct lookup *l)
 
 	if (settings_env_is_true(l->settings, "AWS_EC2_METADATA_DISABLED"))
 		return NULL;
-	ask(l, "PUT", "/latest/api/token", "x-aws-ec2-metadata-token-ttl-seconds: 21600", &r);
+	ask_instance(l, "PUT", "/latest/api/token", "x-aws-ec2-metadata-token-ttl-seconds: 21600", &r);
 	if (r.status != 200 || !*r.text || strpbrk(r.text, "\r\n"))
 		return NULL;
 	return lookup_print(l, "x-aws-ec2-metadata-token: %s", r.text);
@@ -73,14 +74,14 @@ enum found lookup_instance(struct lookup *l, struct found_keys *k)
 	header = session(l);
 	if (!header)
 		return lookup_nothing(l, "the instance's role (%s does not answer)", base_url(l));
-	ask(l, "GET", ROLES, header, &r);
+	ask_instance(l, "GET", ROLES, header, &r);
 	if (r.status == 404 || (r.status == 200 && !*r.text))
 		return lookup_nothing(l, "the instance, which has no role");
 	if (r.status != 200)
 		return lookup_trouble(l, "the instance's role cannot be had: the metadata service says %d %s", r.status,
 				      r.why);
 	role = lookup_print(l, "%.*s", (int)strcspn(r.text, "\r\n"), r.text);
-	ask(l, "GET", lookup_print(l, ROLES "%s", role), header, &r);
+	ask_instance(l, "GET", lookup_print(l, ROLES "%s", role), header, &r);
 	if (r.status != 200 || !lookup_read_keys(l, json_parse(l->arena, slice_str(r.text)), "Token", k))
 		return lookup_trouble(
 			l, "the credentials of the instance's role %s cannot be had: the metadata service says %d %s",
@@ -96,6 +97,6 @@ const char *lookup_instance_region(struct lookup *l)
 
 	if (!header)
 		return NULL;
-	ask(l, "GET", "/latest/meta-data/placement/region", header, &r);
+	ask_instance(l, "GET", "/latest/meta-data/placement/region", header, &r);
 	return r.status == 200 && endpoint_is_region(r.text) ? r.text : NULL;
 }

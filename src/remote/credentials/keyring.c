@@ -1,6 +1,7 @@
 /* Decides which thread looks for credentials, and when.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "remote/credentials/keyring.h"
+#include "base/cond.h"
 #include <openssl/crypto.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -12,7 +13,7 @@
 #define RENEW_MS  (15 * 60 * 1000)
 #define AGAIN_US  (60 * 1000000LL) /* renewal failed, and the old ones are valid */
 #define FAILED_US 1000000LL        /* there are none */
-#define SPOILT_MS 5000             /* that young, they are as good as it gets */
+#define SPOILT_MS 5000             /* credentials found more recently than this are not looked for again */
 #define LOOK_US   200000
 #define WHY       1200
 
@@ -91,7 +92,7 @@ static bool has_named_source(const struct settings *s)
 	return settings_env(s, "AWS_ACCESS_KEY_ID") || s->profile_is_named;
 }
 
-/* A line break at the end is how secrets often get lost on their way into a container. */
+/* Secrets often get a trailing line break on their way into a container. */
 static bool has_space(const char *text)
 {
 	return text && strpbrk(text, " \t\r\n");
@@ -119,7 +120,7 @@ static enum found look_in(struct lookup *l, bool local, struct found_keys *f)
 }
 
 /* Without the lock. */
-static struct credentials *look(struct keyring *k, char why[WHY])
+static struct credentials *look_up(struct keyring *k, char why[WHY])
 {
 	struct fetch *far = fetch_new(&(struct fetch_options){ .ca_bundle = k->ca_bundle, .stop = k->options.stop });
 	struct fetch *near =
@@ -161,7 +162,7 @@ static void look_now(struct keyring *k)
 
 	k->looking = true;
 	pthread_mutex_unlock(&k->lock);
-	c = look(k, why);
+	c = look_up(k, why);
 	pthread_mutex_lock(&k->lock);
 	k->looking = false;
 	k->searches++;
@@ -171,7 +172,7 @@ static void look_now(struct keyring *k)
 		k->current = c;
 		k->spoilt = false;
 		k->why[0] = '\0';
-		/* A source may go on giving what it has until shortly before the end. */
+		/* A source may keep returning the old credentials until shortly before their end. */
 		k->not_before_us = clock_monotonic_us() + (is_fresh(c, c->found_ms) ? 0 : AGAIN_US);
 	} else {
 		memcpy(k->why, why, sizeof(k->why));
@@ -281,7 +282,7 @@ struct keyring *keyring_new(const struct keyring_options *o)
 		return NULL;
 	k->options = *o;
 	pthread_mutex_init(&k->lock, NULL);
-	wait_cond_init(&k->looked);
+	cond_init(&k->looked);
 	k->region = copy(o->region ? o->region : "");
 	k->ca_bundle = copy(o->ca_bundle);
 	if (k->region && (k->ca_bundle || !o->ca_bundle))

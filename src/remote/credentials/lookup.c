@@ -180,3 +180,8 @@ enum found lookup_all(struct lookup *l, struct found_keys *k)
 			       SLICE_ARG(buf_slice(&l->looked)));
 	return f;
 }
+
+const char *lookup_setting(struct lookup *l, const char *profile, const char *key)
+{
+	return settings_get(l->settings, profile, key, SETTINGS_BOTH);
+}

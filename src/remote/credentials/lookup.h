@@ -1,7 +1,7 @@
 /* Looking for credentials: one function for each place where they may be, asked in botocore's order.
  *
- *     environment · role of the profile · web identity · SSO · credentials file · login · process · config file · container ·
- *     instance
+ *     environment · role of the profile · web identity · SSO · credentials file · login · process · config file ·
+ *     container · instance
  *
  * A source that is not configured finds nothing, and the next one is asked. A source that is configured but fails
  * ends the search: the next one's credentials could be for another identity.
@@ -86,12 +86,14 @@ struct lookup_answer {
 	const char *why;
 };
 void lookup_ask(struct lookup *l, const struct lookup_ask *q, struct lookup_answer *r);
+/* The value of a key of the profile, in either file; NULL: none. */
+const char *lookup_setting(struct lookup *l, const char *profile, const char *key);
 /* The text of a member; NULL: there is none, or it is empty. */
 const char *lookup_text(struct lookup *l, const struct json *obj, const char *name);
-/* The members that containers, instances and programs answer with. False: some are missing. */
+/* Reads the members in the answers of containers, instances and programs. False: some are missing. */
 bool lookup_read_keys(struct lookup *l, const struct json *j, const char *token_name, struct found_keys *k);
 const char *lookup_print(struct lookup *l, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-/* Where AWS's tools keep what belongs to a name: DIRECTORY/hash of the name.json. A directory may begin with ~. */
+/* The path where AWS's tools cache data of a name: DIRECTORY/hash of the name.json. A directory may begin with ~. */
 const char *lookup_cache_file(struct lookup *l, const char *directory, const char *name, const EVP_MD *hash);
 
 #endif

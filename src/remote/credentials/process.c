@@ -81,7 +81,7 @@ static int spawn_with(struct running *r, int to, char **words)
 	return error;
 }
 
-static int start(struct running *r, char **words)
+static int start_program(struct running *r, char **words)
 {
 	int ends[2], error;
 
@@ -164,7 +164,7 @@ enum found lookup_process(struct lookup *l, const char *profile, struct found_ke
 			l, "the credential_process of profile '%s' has a quote that is not closed, or too many words",
 			profile);
 	text = arena_alloc(l->arena, OUTPUT_MOST + 1); /* before it runs: nothing may leave by longjmp meanwhile */
-	error = start(&r, words);
+	error = start_program(&r, words);
 	if (error)
 		return lookup_trouble(l, "the credential_process of profile '%s' cannot be started: %s: %s", profile,
 				      words[0], strerror(error));

@@ -4,14 +4,9 @@
 
 #define CHAIN_MOST 16 /* profiles whose sources have roles themselves */
 
-static const char *get(struct lookup *l, const char *profile, const char *key)
-{
-	return settings_get(l->settings, profile, key, SETTINGS_BOTH);
-}
-
 static bool has_role(struct lookup *l, const char *profile)
 {
-	return get(l, profile, "role_arn") && !get(l, profile, "web_identity_token_file");
+	return lookup_setting(l, profile, "role_arn") && !lookup_setting(l, profile, "web_identity_token_file");
 }
 
 static enum found from_credential_source(struct lookup *l, const char *profile, const char *source, struct found_keys *k)
@@ -40,7 +35,7 @@ static enum found assume(struct lookup *l, const char *profile, unsigned depth, 
 static enum found from_source_profile(struct lookup *l, const char *profile, const char *source, unsigned depth,
 				      struct found_keys *k)
 {
-	bool own = !strcmp(source, profile), keys = get(l, source, "aws_access_key_id") != NULL;
+	bool own = !strcmp(source, profile), keys = lookup_setting(l, source, "aws_access_key_id") != NULL;
 	enum found f;
 
 	if (!settings_has_profile(l->settings, source))
@@ -59,18 +54,19 @@ static enum found from_source_profile(struct lookup *l, const char *profile, con
 
 static enum found assume(struct lookup *l, const char *profile, unsigned depth, struct found_keys *k)
 {
-	const char *source = get(l, profile, "source_profile"), *credential = get(l, profile, "credential_source");
-	const char *region = get(l, profile, "region");
+	const char *source = lookup_setting(l, profile, "source_profile"),
+		   *credential = lookup_setting(l, profile, "credential_source");
+	const char *region = lookup_setting(l, profile, "region");
 	struct found_keys with = { 0 };
 	struct sts_ask q = { .region = region ? region : l->region,
-			     .role_arn = get(l, profile, "role_arn"),
-			     .session_name = get(l, profile, "role_session_name"),
-			     .external_id = get(l, profile, "external_id"),
-			     .duration = get(l, profile, "duration_seconds"),
+			     .role_arn = lookup_setting(l, profile, "role_arn"),
+			     .session_name = lookup_setting(l, profile, "role_session_name"),
+			     .external_id = lookup_setting(l, profile, "external_id"),
+			     .duration = lookup_setting(l, profile, "duration_seconds"),
 			     .with = &with };
 	enum found f;
 
-	if (get(l, profile, "mfa_serial"))
+	if (lookup_setting(l, profile, "mfa_serial"))
 		return lookup_trouble(
 			l,
 			"the profile '%s' asks for a code (mfa_serial), which a server cannot type: use another profile, or "

@@ -1,7 +1,7 @@
-/* IAM Identity Center: the token that `aws sso login` has left becomes the credentials of a role.
+/* IAM Identity Center: exchanges the token of `aws sso login` for the credentials of a role.
  *
- * A token of an sso-session comes with another one that renews it. What renewing gives replaces it in the file, as AWS's own
- * tools do: each token renews once.
+ * A token of an sso-session comes with a refresh token. The renewed tokens replace both in the file, as with AWS's
+ * own tools: each refresh token works once.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <fcntl.h>
 #include <stdio.h>
@@ -23,23 +23,18 @@ struct login {
 	const char *token;
 };
 
-static const char *get(struct lookup *l, const char *profile, const char *key)
-{
-	return settings_get(l->settings, profile, key, SETTINGS_BOTH);
-}
-
 static enum found read_profile(struct lookup *l, const char *profile, struct login *g)
 {
 	*g = (struct login){ .profile = profile,
-			     .session = get(l, profile, "sso_session"),
-			     .account = get(l, profile, "sso_account_id"),
-			     .role = get(l, profile, "sso_role_name") };
-	if (!g->session && !get(l, profile, "sso_start_url"))
+			     .session = lookup_setting(l, profile, "sso_session"),
+			     .account = lookup_setting(l, profile, "sso_account_id"),
+			     .role = lookup_setting(l, profile, "sso_role_name") };
+	if (!g->session && !lookup_setting(l, profile, "sso_start_url"))
 		return FOUND_NOTHING;
 	g->start_url = g->session ? settings_get_of(l->settings, "sso-session", g->session, "sso_start_url")
-				  : get(l, profile, "sso_start_url");
+				  : lookup_setting(l, profile, "sso_start_url");
 	g->region = g->session ? settings_get_of(l->settings, "sso-session", g->session, "sso_region")
-			       : get(l, profile, "sso_region");
+			       : lookup_setting(l, profile, "sso_region");
 	if (!g->account || !g->role)
 		return FOUND_NOTHING; /* a token alone is for other services */
 	if (!g->start_url || !g->region || !endpoint_is_region(g->region))
@@ -85,7 +80,7 @@ static const char *service_url(struct lookup *l, enum endpoint_service s, const 
 
 /* Written to a temporary file first, so that no reader sees half of it. A failure does no harm until the next
  * renewal. */
-static void keep(struct lookup *l, const struct login *g, const struct json *answer, int64_t seconds)
+static void keep_login(struct lookup *l, const struct login *g, const struct json *answer, int64_t seconds)
 {
 	static const char *const kept[] = { "startUrl", "region", "clientId", "clientSecret", "registrationExpiresAt",
 					    NULL };
@@ -149,7 +144,7 @@ static bool renew(struct lookup *l, struct login *g)
 	if (!token || !json_is(seconds, JSON_INT))
 		return false;
 	g->token = token;
-	keep(l, g, answer, seconds->integer);
+	keep_login(l, g, answer, seconds->integer);
 	return true;
 }
 

@@ -25,7 +25,8 @@
  *         16  4     bytes that follow
  *         20  4     how many records right before it were not known to be on disk when it was written
  *         24  8     XXH3 of the record before it, as that says itself; 0: not known
- *         32  4     last bytes of the XXH3 of the 24 before, with the same seed: a search for records hashes no long ones in vain
+ *         32  4     last bytes of the XXH3 of the 24 before, with the same seed: a search for records hashes no long
+ *         ones in vain
  *         36        the batch, as RocksDB writes it
  * Bytes after the last record are left from an earlier use of the segment and have lower numbers. The seed is
  * secret, known only in the data directory: no client can write an item that looks like a record.
@@ -154,11 +155,6 @@ void journal_close(struct journal *j, bool done);
 /* The number of the last record kept; 0: none yet. */
 uint64_t journal_last(struct journal *j);
 
-/* journal_pause() waits for the current write and lets no other begin until journal_go_on(). A flush of RocksDB
- * during the pause includes all families; during a write it would include only those that had data when it began. */
-void journal_pause(struct journal *j);
-void journal_go_on(struct journal *j);
-
 /* After a flush that was made to free room: removes the files that are no longer needed, except one to write next. */
 void journal_trim(struct journal *j);
 
@@ -173,6 +169,10 @@ void journal_end(struct journal *j, bool keep);
 /* Syncs records that were written without sync. Writes go on meanwhile. */
 bool journal_sync(struct journal *j, struct reason *r) MUST_CHECK;
 
+/* journal_pause() waits for the current write and lets no other begin until journal_go_on(). A flush of RocksDB during
+ * the pause includes all families; during a write it would include only those that had data when it began. For tests. */
+void journal_pause(struct journal *j);
+void journal_go_on(struct journal *j);
 /* One round of the journal's thread. For tests (by_hand). */
 void journal_tend(struct journal *j);
 /* Makes the next system call that writes or syncs fail with this errno. For tests. */

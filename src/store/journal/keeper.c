@@ -160,7 +160,7 @@ static void wait_a_while(struct journal *j)
 	(void)pthread_cond_timedwait(&j->wake, &j->lock, &until);
 }
 
-static void *keep(void *arg)
+static void *keep_segments(void *arg)
 {
 	struct journal *j = arg;
 	bool again = false;
@@ -184,7 +184,7 @@ static void *keep(void *arg)
 
 bool journal_keeper_start(struct journal *j)
 {
-	j->has_thread = pthread_create(&j->thread, NULL, keep, j) == 0;
+	j->has_thread = pthread_create(&j->thread, NULL, keep_segments, j) == 0;
 	return j->has_thread;
 }
 

@@ -44,7 +44,7 @@ bool journal_mark_read(struct journal_io *io, struct journal_mark *m, struct rea
 }
 
 /* Written under another name first, so it is never partial. */
-static int make(struct journal *j)
+static int make_mark(struct journal *j)
 {
 	char p[MARK_BYTES];
 	bool durable = false;
@@ -67,7 +67,7 @@ static int make(struct journal *j)
 
 bool journal_mark_open(struct journal *j, const struct journal_mark *was, struct reason *r)
 {
-	int error = was->is_whole ? 0 : make(j);
+	int error = was->is_whole ? 0 : make_mark(j);
 
 	if (!error)
 		error = j->io->calls->open(j->io, JOURNAL_MARK, JOURNAL_WRITE, &j->mark);

@@ -89,7 +89,7 @@ static bool sort_out(struct journal *j, const struct journal_survey *v, struct r
 	return !error || reason_set(r, "the directory %s cannot be written: %s", j->dir, journal_error(error));
 }
 
-static void tell(struct journal *j, const struct journal_survey *v)
+static void log_replay(struct journal *j, const struct journal_survey *v)
 {
 	if (v->look.count)
 		log_info("store: the database was not closed; %" PRIu64 " batches (%" PRIu64
@@ -122,7 +122,7 @@ bool journal_replay(struct journal *j, struct reason *r)
 	     journal_mark_open(j, &v.mark, r);
 	if (ok) {
 		journal_mark_put(j);
-		tell(j, &v);
+		log_replay(j, &v);
 	}
 	journal_survey_release(&v);
 	return ok;

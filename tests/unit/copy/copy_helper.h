@@ -153,7 +153,7 @@ static inline void drop(struct fixture *f, struct side_of *s, const char *key)
 static inline int get(struct fixture *f, struct side_of *s, const char *key)
 {
 	const struct json *r = ask(f, s, "GetItem", "{\"TableName\":\"" TABLE "\",\"Key\":{\"k\":{\"S\":\"%s\"}}}", key);
-	struct slice v = copy_text(json_get(json_get(r, "Item"), "v"), "N");
+	struct slice v = json_get_text(json_get(json_get(r, "Item"), "v"), "N");
 	char text[32] = "";
 
 	if (!v.n)

@@ -64,7 +64,7 @@ static bool is_there(struct fixture *f, const char *table)
 /* The last thing that was done was to say so, and that was not heard. */
 static bool has_switched(struct fixture *f)
 {
-	return is_there(f, TABLE ".thorpe") && slice_is(copy_text(json_get(state_of(f), "phase"), "S"), "switched");
+	return is_there(f, TABLE ".thorpe") && slice_is(json_get_text(json_get(state_of(f), "phase"), "S"), "switched");
 }
 
 static void stop_at_each_call(struct fixture *f, struct side_of *of, bool after)
@@ -248,8 +248,8 @@ static void age(struct fixture *f, int64_t hours, bool without_sequence)
 	struct buf b;
 
 	pthread_mutex_init(&j.lock, NULL);
-	snprintf(j.source, sizeof(j.source), "%.*s", SLICE_ARG(copy_text(json_get(state_of(f), "source"), "S")));
-	snprintf(j.label, sizeof(j.label), "%.*s", SLICE_ARG(copy_text(json_get(state_of(f), "stream"), "S")));
+	snprintf(j.source, sizeof(j.source), "%.*s", SLICE_ARG(json_get_text(json_get(state_of(f), "source"), "S")));
+	snprintf(j.label, sizeof(j.label), "%.*s", SLICE_ARG(json_get_text(json_get(state_of(f), "stream"), "S")));
 	assert_true(copy_state_take(&j, state_of(f), &found));
 	assert_int_equal(found, STATE_OURS);
 	assert_non_null(j.shards);
@@ -296,7 +296,7 @@ static void an_hour_later_it_goes_on_also_without_a_position(void **state)
 	change_some(f, 1);
 	f->o.from.is_directory = true;
 	must_be_done(f);
-	assert_null(strstr(f->said, "begins again"));
+	assert_null(strstr(f->said, "starts over"));
 	assert_same(f);
 }
 
@@ -323,7 +323,7 @@ static void a_trimmed_position_is_no_loss_within_a_day(void **state)
 	f->o.from.is_directory = true;
 	must_be_done(f);
 	assert_int_equal(atomic_load(&f->from.played), 4);
-	assert_null(strstr(f->said, "begins again"));
+	assert_null(strstr(f->said, "starts over"));
 	assert_same(f);
 }
 
@@ -337,7 +337,7 @@ static void a_trimmed_position_is_a_loss_after_a_day(void **state)
 	f->from.play = play_trimmed;
 	f->o.from.is_directory = true;
 	must_be_done(f);
-	assert_non_null(strstr(f->said, "begins again"));
+	assert_non_null(strstr(f->said, "starts over"));
 	assert_same(f);
 }
 
@@ -433,13 +433,13 @@ static void the_target_has_neither_stream_nor_ttl_until_the_switch(void **state)
 	table = json_get(ask(f, &f->to, "DescribeTable", "{\"TableName\":\"" TABLE "\"}"), "Table");
 	assert_null(json_get(table, "StreamSpecification"));
 	table = json_get(ask(f, &f->to, "DescribeTimeToLive", "{\"TableName\":\"" TABLE "\"}"), "TimeToLiveDescription");
-	assert_true(slice_is(copy_text(table, "TimeToLiveStatus"), "DISABLED"));
+	assert_true(slice_is(json_get_text(table, "TimeToLiveStatus"), "DISABLED"));
 	f->o.from.is_directory = true;
 	must_be_done(f);
 	table = json_get(ask(f, &f->to, "DescribeTable", "{\"TableName\":\"" TABLE "\"}"), "Table");
-	assert_true(slice_is(copy_text(json_get(table, "StreamSpecification"), "StreamViewType"), "NEW_IMAGE"));
+	assert_true(slice_is(json_get_text(json_get(table, "StreamSpecification"), "StreamViewType"), "NEW_IMAGE"));
 	table = json_get(ask(f, &f->to, "DescribeTimeToLive", "{\"TableName\":\"" TABLE "\"}"), "TimeToLiveDescription");
-	assert_true(slice_is(copy_text(table, "TimeToLiveStatus"), "ENABLED"));
+	assert_true(slice_is(json_get_text(table, "TimeToLiveStatus"), "ENABLED"));
 }
 
 int main(void)

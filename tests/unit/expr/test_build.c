@@ -101,8 +101,6 @@ static void parentheses_stand_where_they_are_needed_only(void **state)
 	assert_string_equal(text_of(made(test_not(&arena, a)), NULL), "NOT attribute_exists(#n0) | \"#n0\":\"a\" | ");
 	assert_ptr_equal(test_join(&arena, TEST_AND, NULL, a), a);
 	assert_ptr_equal(test_join(&arena, TEST_AND, a, NULL), a);
-	assert_null(condition_test(NULL));
-	assert_ptr_equal(condition_test(made(a)), a);
 }
 
 static void a_condition_knows_its_paths_and_holds(void **state)

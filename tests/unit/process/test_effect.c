@@ -718,7 +718,8 @@ static void what_lives_while_something_is_so_is_put_and_removed_by_that(void **s
 	world_process(&w, "give a card");
 	assert_int_equal(count_keys(&w, "BADGE") + count_keys(&w, "CARD#"), 0);
 	assert_int_equal(passed[PASSED_OVER_REQUIREMENT], 2);
-	assert_string_equal(w.passed_over.last, "a Card is not put: the Door that it requires is not there, or not so");
+	assert_string_equal(w.passed_over.last,
+			    "a Card is not put: the Door that it requires does not exist, or does not meet its condition");
 	created(&w.f, "!", "Door", NULL, "{\"id\":\"d\",\"open\":false}");
 	updated(&w.f, "!", "Guest", "g", "{\"greeted\":1}");
 	assert_int_equal(world_process(&w, "give a badge"), 0); /* there is, and it is closed */

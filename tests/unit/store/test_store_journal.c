@@ -563,7 +563,6 @@ static void a_segment_that_cannot_be_read_is_not_passed_over(void **state)
 /* RocksDB picks the families of a flush it is asked for and then waits for a write that is under way; one that had nothing before is not among them. */
 struct flushing {
 	struct fixture *x;
-	bool copies;
 	int n;
 };
 
@@ -571,18 +570,9 @@ static void *flush_beside(void *arg)
 {
 	const struct flushing *f = arg;
 	struct timespec pause = { .tv_nsec = f->n % 10 * 3000000 };
-	struct error e = { 0 };
-	struct arena a;
-	char copy[256];
 
 	nanosleep(&pause, NULL);
-	arena_init(&a);
-	snprintf(copy, sizeof(copy), "%s/copy-%d", f->x->root, f->n);
-	if (!f->copies)
-		(void)!fixture_reclaim(f->x, STORE_ITEMS, "before", "c"); /* and not what is written beside it */
-	else if (!store_checkpoint(f->x->store, copy, &a, &e))
-		abort();
-	arena_release(&a);
+	(void)!fixture_reclaim(f->x, STORE_ITEMS, "before", "c"); /* and not what is written beside it */
 	return NULL;
 }
 
@@ -610,11 +600,13 @@ static void put_long(struct fixture *x, uint32_t i)
 	store_batch_free(b);
 }
 
-static void flush_beside_writes(struct fixture *x, bool copies)
+static void reclaiming_beside_a_write_leaves_families_together(void **state)
 {
+	struct fixture *x = *state;
+
 	fixture_open(x);
 	for (int i = 1; i <= 10; i++) {
-		struct flushing f = { .x = x, .copies = copies, .n = i };
+		struct flushing f = { .x = x, .n = i };
 		pthread_t thread;
 
 		fixture_put(x, STORE_ITEMS, "before", "1"); /* INDEX has nothing in memory, ITEMS has */
@@ -626,16 +618,6 @@ static void flush_beside_writes(struct fixture *x, bool copies)
 		assert_int_equal(on_disk(x, STORE_INDEX), i);
 		arena_clear(&x->arena);
 	}
-}
-
-static void reclaiming_beside_a_write_leaves_families_together(void **state)
-{
-	flush_beside_writes(*state, false);
-}
-
-static void copying_beside_a_write_leaves_families_together(void **state)
-{
-	flush_beside_writes(*state, true);
 }
 
 /* The flushing thread brings the same batches of all families to disk, whatever requested the flush. */
@@ -677,7 +659,6 @@ int main(int argc, char **argv)
 		store_test(a_segment_that_cannot_be_read_is_not_passed_over),
 		store_test(reclaiming_room_leaves_families_together),
 		store_test(reclaiming_beside_a_write_leaves_families_together),
-		store_test(copying_beside_a_write_leaves_families_together),
 	};
 
 	if (argc == 3)

@@ -82,30 +82,6 @@ static void compacting_a_key_of_meta_brings_every_family_to_files(void **state)
 	raw_close(&r);
 }
 
-/* maintain.c (store_checkpoint): with 0 for the size of the log the copy has what was in memtables only, of all families. */
-static void a_copy_has_what_was_in_memory(void **state)
-{
-	struct fixture *x = *state;
-	rocksdb_checkpoint_t *checkpoint;
-	struct reason reason;
-	char *err = NULL;
-	struct raw r;
-	char copy[200];
-
-	snprintf(copy, sizeof(copy), "%s/copy", x->root);
-	raw_open(&r, x->dir, 0);
-	assert_true(raw_put_everywhere(&r, r.unlogged, "k", "v"));
-	checkpoint = rocksdb_checkpoint_object_create(r.db, &err);
-	assert_false(store_take_reason(&err, &reason));
-	rocksdb_checkpoint_create(checkpoint, copy, 0, &err);
-	assert_false(store_take_reason(&err, &reason));
-	rocksdb_checkpoint_object_destroy(checkpoint);
-	raw_close(&r);
-	raw_open(&r, copy, 0);
-	assert_int_equal(raw_count(&r, r.latest, "k", "v"), STORE_FAMILIES);
-	raw_close(&r);
-}
-
 /* open.c, write.c (store_journal_on_disk): a read tier that C has no name for reads what is in files, older values too, and nothing else. It is
  * how a running store knows which segments of the journal may go. */
 static void the_persisted_tier_reads_files_and_nothing_else(void **state)
@@ -730,7 +706,6 @@ int main(int argc, char **argv)
 	const struct CMUnitTest tests[] = {
 		store_test(a_full_memtable_brings_every_family_to_files),
 		store_test(compacting_a_key_of_meta_brings_every_family_to_files),
-		store_test(a_copy_has_what_was_in_memory),
 		store_test(the_persisted_tier_reads_files_and_nothing_else),
 		store_test(after_a_kill_there_is_what_was_logged_or_flushed),
 		store_test(a_batch_is_the_same_bytes_in_every_version),

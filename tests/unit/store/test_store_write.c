@@ -133,36 +133,6 @@ static void unsynced_writes_are_there_after_a_sync_and_a_close(void **state)
 	assert_string_equal(fixture_keys(x, NULL, "", "", false), "a b ");
 }
 
-static void a_copy_holds_the_database_of_its_moment(void **state)
-{
-	struct fixture *x = *state;
-	char copy[256];
-
-	snprintf(copy, sizeof(copy), "%s/copies/first", x->root);
-	fixture_open(x);
-	fixture_put(x, STORE_ITEMS, "a", "1");
-	fixture_put(x, STORE_CATALOG, "t", "table");
-	assert_true(store_checkpoint(x->store, copy, &x->arena, &x->error));
-	fixture_put(x, STORE_ITEMS, "b", "2");
-	/* Never over something that is there. */
-	assert_false(store_checkpoint(x->store, copy, &x->arena, &x->error));
-	assert_int_equal(x->error.code, ERR_INTERNAL);
-	fixture_close(x);
-	assert_int_equal(fixture_try_open(x, copy, false), STORE_OPENED);
-	assert_string_equal(fixture_keys(x, NULL, "", "", false), "a ");
-	assert_string_equal(fixture_get(x, NULL, STORE_CATALOG, "t"), "table");
-}
-
-static void a_database_in_memory_is_not_copied(void **state)
-{
-	struct fixture *x = *state;
-
-	fixture_open_memory(x);
-	assert_false(store_checkpoint(x->store, x->dir, &x->arena, &x->error));
-	assert_int_equal(x->error.code, ERR_INTERNAL);
-	assert_int_equal(access(x->dir, F_OK), -1);
-}
-
 static void put_many(struct fixture *x, int n)
 {
 	struct store_batch *b = store_batch_new();
@@ -282,8 +252,6 @@ int main(void)
 		store_test(the_nth_call_fails),
 		store_test(a_batch_needs_memory_and_says_so),
 		store_test(unsynced_writes_are_there_after_a_sync_and_a_close),
-		store_test(a_copy_holds_the_database_of_its_moment),
-		store_test(a_database_in_memory_is_not_copied),
 		store_test(the_room_of_a_deleted_range_is_given_back),
 		store_test(a_database_in_memory_knows_its_size),
 		store_test(threads_use_one_store),

@@ -46,7 +46,6 @@ static void truncated_keys_are_refused(void **state)
 	struct slice k = layout_item_key(&arena, 7, (struct item_key){ .pk = key.pk });
 	struct slice ttl = layout_ttl_key(&arena, 7, 5, (struct item_key){ .pk = key.pk });
 	struct item_key out;
-	struct slice pk;
 	uint32_t table;
 	int64_t expiry;
 
@@ -54,11 +53,6 @@ static void truncated_keys_are_refused(void **state)
 		assert_false(layout_read_item_key(slice_make(k.p, n), &table, &out));
 	for (size_t n = 0; n < ttl.n; n++)
 		assert_false(layout_read_ttl_key(slice_make(ttl.p, n), &table, &expiry, &out));
-	k = layout_collection_key(&arena, 7, key.pk);
-	for (size_t n = 0; n < k.n; n++)
-		assert_false(layout_read_collection_key(slice_make(k.p, n), &table, &pk));
-	assert_true(layout_read_collection_key(k, &table, &pk));
-	assert_slice(pk, "part");
 }
 
 static struct value two_strings(const char *a, const char *b)

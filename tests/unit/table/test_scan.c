@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "fixture.h"
 #include "table/bounds.h"
+#include "value/key.h"
 
 #define ITEMS 60
 
@@ -78,7 +79,7 @@ static void segments_are_disjoint_and_complete(void **state)
 		struct slice pk = arena_printf(&f->arena, "k%d", i);
 		struct page_request r = { .table = table_of(f, "t"),
 					  .total_segments = 1000000,
-					  .segment = scan_segment_of(pk, 1000000) };
+					  .segment = bounds_segment_of_hash(key_hash(pk), 1000000) };
 		char *got = read_page(f, &r, "pk", NULL);
 
 		assert_true(slice_is(pk, got));
@@ -107,7 +108,7 @@ static void a_start_key_of_another_segment_is_noticed(void **state)
 	uint32_t own;
 
 	fill(f, NULL, 0);
-	own = scan_segment_of(SLICE("k1"), 4);
+	own = bounds_segment_of_hash(key_hash(SLICE("k1")), 4);
 	for (uint32_t s = 0; s < 4; s++) {
 		struct page_request r = { .table = table_of(f, "t"),
 					  .segment = s,

@@ -122,7 +122,6 @@ static void assert_normal(const char *in, const char *out)
 	assert_string_equal(text, out);
 	back = number_decode(encoded, len);
 	assert_true(back.digits == n.digits && back.exponent == n.exponent && back.negative == n.negative);
-	assert_int_equal(number_size(&n), number_size_encoded(encoded, len));
 }
 
 static void prints_plain_decimals(void **state)
@@ -376,8 +375,9 @@ static void converts_64_bit_integers(void **state)
 static size_t size_of(const char *text)
 {
 	struct number n = number(text);
+	uint8_t encoded[NUMBER_ENCODED_MAX];
 
-	return number_size(&n);
+	return number_size_encoded(encoded, number_encode(&n, encoded));
 }
 
 static void counts_bytes_as_dynamodb_does(void **state)

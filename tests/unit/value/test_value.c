@@ -172,29 +172,6 @@ static void a_map_changes_by_one_member(void **state)
 	assert_string_equal(to_text(value_map_with(&arena, map, SLICE("a"), s("1"))), "{\"M\":{\"a\":{\"S\":\"1\"}}}");
 }
 
-static void assert_list(struct value v, const char *letters)
-{
-	assert_true(value_is_valid(v, 1));
-	assert_int_equal(value_count(v), strlen(letters));
-	for (size_t i = 0; letters[i]; i++)
-		assert_true(slice_equal(value_bytes(value_at(v, i)), slice_make(letters + i, 1)));
-}
-
-static void a_list_changes_by_one_element(void **state)
-{
-	struct value list = from_text("{\"L\":[{\"S\":\"a\"},{\"S\":\"b\"},{\"S\":\"c\"}]}");
-
-	assert_list(value_list_with(&arena, list, 0, s("x")), "xbc");
-	assert_list(value_list_with(&arena, list, 2, s("x")), "abx");
-	assert_list(value_list_with(&arena, list, 3, s("x")), "abcx");
-	assert_list(value_list_with(&arena, list, 99, s("x")), "abcx");
-	assert_list(value_list_with(&arena, list, 0, VALUE_ABSENT), "bc");
-	assert_list(value_list_with(&arena, list, 1, VALUE_ABSENT), "ac");
-	assert_list(value_list_with(&arena, list, 2, VALUE_ABSENT), "ab");
-	assert_list(value_list_with(&arena, list, 3, VALUE_ABSENT), "abc");
-	assert_list(value_list_with(&arena, value_make_list(&arena, NULL, 0), 0, s("x")), "x");
-}
-
 static void scalars_compare_in_their_order(void **state)
 {
 	assert_true(value_cmp(from_text("{\"N\":\"-10\"}"), from_text("{\"N\":\"9\"}")) < 0);
@@ -337,7 +314,6 @@ int main(void)
 		WITH_ARENA(sets_sort_and_drop_duplicates),
 		WITH_ARENA(sets_unite_and_subtract),
 		WITH_ARENA(a_map_changes_by_one_member),
-		WITH_ARENA(a_list_changes_by_one_element),
 		WITH_ARENA(scalars_compare_in_their_order),
 		WITH_ARENA(sizes_are_dynamodbs),
 		WITH_ARENA(mutated_bytes_are_refused_or_safe_to_read),
