@@ -31,7 +31,7 @@
  *       items that the source no longer has.
  *   C8  From the moment a switch begins (COPY_SWITCH) servers of the source's design refuse writes; when it ends
  *       without having switched they take them again. A switch that was killed leaves them closed, for running it
- *       again, or copy_reopen().
+ *       again, or copy_reopen(). If copy_reopen() comes before its last step, it does not switch.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef THORPE_COPY_COPY_H
 #define THORPE_COPY_COPY_H

@@ -312,7 +312,7 @@ static enum copy_end switch_over(struct copier *c)
 	if (end != COPY_DONE)
 		return end;
 	set_phase(c->job, COPY_SWITCHING);
-	if (!copy_state_save(c) || !copy_table_finish(c))
+	if (!copy_state_save(c) || !copy_table_finish(c) || !copy_source_leave(c))
 		return COPY_FAILED;
 	set_phase(c->job, COPY_SWITCHED);
 	return copy_state_save(c) ? COPY_DONE : COPY_FAILED;
