@@ -126,10 +126,19 @@ static void what_is_refused_is_written_by_the_next_run(void **state)
 	struct fixture *f = *state;
 
 	fill(f);
-	for (int n = 1; n <= 3; n++) {
+	for (int n = 1; n <= 3; n++) { /* the other threads may have written all the rest meanwhile, and then it is done */
 		atomic_store(&f->to.refuses_in, n);
-		assert_int_equal(run(f, COPY_SWITCH), COPY_FAILED);
+		if (run(f, COPY_SWITCH) == COPY_FAILED)
+			continue;
+		assert_int_not_equal(n, 1);
+		break;
 	}
+	atomic_store(&f->to.refuses_in, 0);
+	must_be_done(f);
+	assert_same(f);
+
+	side_close(&f->to);
+	side_open(&f->to);
 	f->o.from.is_directory = false;
 	assert_int_equal(run(f, COPY_ONCE), COPY_CAUGHT_UP);
 	for (int n = 1; n <= 3; n++) {
