@@ -154,6 +154,17 @@ static struct credentials *look_up(struct keyring *k, char why[WHY])
 	return c;
 }
 
+/* After a failure. Once the old ones end, a minute would be an outage: then it is tried again at once. */
+static int64_t pause_us(const struct keyring *k)
+{
+	int64_t now_ms = clock_now_ms(k->options.clock), left_us;
+
+	if (!is_valid(k->current, now_ms) || k->spoilt)
+		return FAILED_US;
+	left_us = k->current->expires_ms ? (k->current->expires_ms - now_ms) * 1000 : AGAIN_US;
+	return left_us < FAILED_US ? FAILED_US : left_us < AGAIN_US ? left_us : AGAIN_US;
+}
+
 /* With the lock, which is given up meanwhile. */
 static void look_now(struct keyring *k)
 {
@@ -176,9 +187,7 @@ static void look_now(struct keyring *k)
 		k->not_before_us = clock_monotonic_us() + (is_fresh(c, c->found_ms) ? 0 : AGAIN_US);
 	} else {
 		memcpy(k->why, why, sizeof(k->why));
-		k->not_before_us =
-			clock_monotonic_us() +
-			(is_valid(k->current, clock_now_ms(k->options.clock)) && !k->spoilt ? AGAIN_US : FAILED_US);
+		k->not_before_us = clock_monotonic_us() + pause_us(k);
 	}
 	pthread_cond_broadcast(&k->looked);
 	credentials_give(old);

@@ -5,7 +5,8 @@
  *   K2  One thread at a time looks for new ones. While the old ones are valid the others go on with them; when they are
  *       not, the others wait.
  *   K3  Renewal begins 15 minutes before the end, or when a quarter of the lifetime is left, whichever is later.
- *       Failing that, it is tried once a minute, with a warning in the log, and the old ones serve until their end.
+ *       Failing that, it is tried once a minute, and when they end, with a warning in the log; the old ones serve until
+ *       then.
  *   K4  A failure is remembered for a second, so that many threads do not ask a broken service each for itself.
  *   K5  Memory that held a secret is wiped before it is freed, but for that of the arena used while looking.
  *

@@ -687,6 +687,20 @@ static void the_old_ones_serve_when_renewal_fails(void **state)
 	assert_null(strstr(why, SECRET));
 }
 
+/* A failed renewal is not tried again for a minute, but only while the old ones serve. */
+static void the_end_of_the_old_ones_is_not_slept_through(void **state)
+{
+	(void)state;
+	assert_found("IMDS1", "tok");
+	atomic_fetch_add(&wall_ms, HOUR_MS - 300); /* 300 ms before the end */
+	world.status = 500;
+	assert_found("IMDS1", "tok");
+	world.status = 0;
+	atomic_fetch_add(&wall_ms, 300);
+	usleep(1100000); /* a failure is remembered for a second */
+	assert_found("IMDS2", "tok");
+}
+
 static atomic_int got_old, got_new;
 
 static void *get_one(void *ctx)
@@ -798,6 +812,7 @@ int main(void)
 		T(the_region_may_be_the_instance_s),
 		T(credentials_are_renewed_before_they_end),
 		T(the_old_ones_serve_when_renewal_fails),
+		T(the_end_of_the_old_ones_is_not_slept_through),
 		T(one_thread_renews_and_the_others_go_on),
 		T(all_wait_for_one_when_there_are_none),
 		T(holders_keep_what_they_have),
