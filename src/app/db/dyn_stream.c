@@ -32,7 +32,10 @@ static bool find_stream(struct run *r, struct slice *arn)
 	put_text(&body, "TableName", r->design->table);
 	buf_byte(&body, '}');
 	if (!dyn_call(r, "DescribeTable", buf_slice(&body), &reply))
-		return failed(r, &reply, "design");
+		return slice_is(reply.error, "ResourceNotFoundException")
+			       ? run_fail(r, PROBLEM_NOT_FOUND, "there is no table %.*s any more",
+					  SLICE_ARG(r->design->table))
+			       : run_backend_error(r, &reply);
 	*arn = json_get_text(json_get(reply.body, "Table"), "LatestStreamArn");
 	return arn->n || run_fail(r, PROBLEM_NOT_FOUND, "table %.*s has no stream", SLICE_ARG(r->design->table));
 }

@@ -102,16 +102,38 @@ bool run_may_hash(struct run *r)
 	return false;
 }
 
+static bool has_one_of(struct slice message, const char *const *texts)
+{
+	for (; *texts; texts++)
+		if (memmem(message.p, message.n, *texts, strlen(*texts)))
+			return true;
+	return false;
+}
+
 /* DynamoDB reports a too large item or transaction as a plain ValidationException. */
 static bool says_too_large(struct slice message)
 {
 	static const char *const texts[] = { "Item size has exceeded", "Item size to update has exceeded",
-					     "Transaction payload size cannot exceed", "item collection size" };
+					     "Transaction payload size cannot exceed", "item collection size", NULL };
 
-	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++)
-		if (memmem(message.p, message.n, texts[i], strlen(texts[i])))
-			return true;
-	return false;
+	return has_one_of(message, texts);
+}
+
+/* The table was there, with all indexes, when the server started. */
+static bool says_table_changed(const struct backend_reply *reply)
+{
+	static const char *const texts[] = { "does not have the specified index",
+					     "from backfilling global secondary index", NULL };
+
+	return slice_is(reply->error, "ResourceNotFoundException") ||
+	       (slice_is(reply->error, "ValidationException") && has_one_of(reply->message, texts));
+}
+
+static bool tell_table_changed(struct run *r, const struct backend_reply *reply)
+{
+	log_error("%.*s: table %.*s, or the one beside it, is no longer as the design says; `thorpe deploy` compares: %.*s",
+		  SLICE_ARG(r->design->name), SLICE_ARG(r->design->table), SLICE_ARG(reply->message));
+	return run_fail(r, PROBLEM_INTERNAL, "%s", "the database could not answer");
 }
 
 /* Whether the reply is lost or late. A database in this process always knows its outcome. */
@@ -122,8 +144,12 @@ static bool is_out_of_reach(const struct run *r, const struct backend_reply *rep
 
 static bool tell_out_of_reach(struct run *r, const struct backend_reply *reply)
 {
-	log_warn("%.*s: the database says %d %.*s: %.*s", SLICE_ARG(r->design->name), reply->status,
-		 SLICE_ARG(reply->error), SLICE_ARG(reply->message));
+	if (slice_is(reply->error, "CredentialsUnavailable")) /* of this server (remote/remote.h) */
+		log_warn("%.*s: the database cannot be asked: %.*s", SLICE_ARG(r->design->name),
+			 SLICE_ARG(reply->message));
+	else
+		log_warn("%.*s: the database says %d %.*s: %.*s", SLICE_ARG(r->design->name), reply->status,
+			 SLICE_ARG(reply->error), SLICE_ARG(reply->message));
 	(void)run_fail(r, PROBLEM_BUSY, "%s", "the database does not answer");
 	r->problem.retry_after = BUSY_SECONDS;
 	return false;
@@ -159,6 +185,8 @@ bool run_backend_error(struct run *r, const struct backend_reply *reply)
 		return tell_out_of_reach(r, reply);
 	if (slice_is_one_of(reply->error, busy))
 		return run_busy(r);
+	if (says_table_changed(reply))
+		return tell_table_changed(r, reply);
 	if (slice_is_one_of(reply->error, large) || (invalid && says_too_large(reply->message)))
 		return run_fail(r, PROBLEM_TOO_LARGE, "%s", "an item can hold at most 400 KB");
 	if (invalid) {
