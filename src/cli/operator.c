@@ -11,6 +11,7 @@
 #include "cli/secret.h"
 #include "cli/serve/serve.h"
 #include "json/json.h"
+#include "remote/remote.h"
 
 #define WHY       512
 #define NAME_MADE "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_."
@@ -20,6 +21,18 @@ bool operator_is_file(const char *design)
 	const char *dot = strrchr(design, '.');
 
 	return strchr(design, '/') || (dot && (!strcmp(dot, ".yaml") || !strcmp(dot, ".yml")));
+}
+
+/* In the words of remote/, which know what to do. */
+static void tell_no_secret(struct remote *remote, const struct design *d, const struct error *e, char *why, size_t n)
+{
+	struct backend *b = remote_backend_new(remote);
+	char name[300];
+
+	snprintf(name, sizeof(name), "%.*s.thorpe", SLICE_ARG(d->table));
+	if (!b || (remote_has_table(b, d->table, why, n) && remote_has_table(b, slice_str(name), why, n)))
+		snprintf(why, n, "%.*s", SLICE_ARG(e->message));
+	remote_backend_free(b);
 }
 
 bool operator_shared_secret(struct arena *a, const struct design *d, const char *backend,
@@ -39,8 +52,12 @@ bool operator_shared_secret(struct arena *a, const struct design *d, const char 
 		return false;
 	ok = database_remote_open(&database, where.where, why, n);
 	b = ok ? database_open(&database.base) : NULL;
-	if (ok && !(ok = b && shared_secret_load(b, d, a, secret, &e)))
-		snprintf(why, n, "%.*s", SLICE_ARG(e.message));
+	if (ok && !b) {
+		snprintf(why, n, "out of memory");
+		ok = false;
+	}
+	if (ok && !(ok = shared_secret_load(b, d, a, secret, &e)))
+		tell_no_secret(database.remote, d, &e, why, n);
 	backend_free(b);
 	database_remote_close(&database);
 	return ok;

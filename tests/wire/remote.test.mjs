@@ -64,3 +64,10 @@ for (const [name, env, sentence, endpoint, status = 1] of wrong) {
     assert.equal(stderr.trim().split('\n').length, 1, stderr);
   });
 }
+
+test('a token for a design that was never served there: one sentence says which table is missing, and where', async () => {
+  const database = await startServer({ data: null });
+  const { code, stderr } = await runToEnd(['token', design, '--operator', '--backend', database.endpoint]);
+  assert.equal(code, 1);
+  assert.match(stderr, /^thorpe: there is no table \S+ at http:\S+\.$/m);
+});
