@@ -20,6 +20,11 @@
 #define DELAY_SLOPE     50      /* milliseconds of lag for one of delay */
 #define STUCK_US        5000000 /* a track without progress for so long does not slow writers: waiting would not help it */
 
+int64_t process_stream_ms(const struct process *p)
+{
+	return app_now_ms(p->app) + database_clock_off_ms(p->database);
+}
+
 struct run process_run(struct process *p, struct backend *b, struct arena *a)
 {
 	struct run r = { .app = p->app };
@@ -88,7 +93,7 @@ static void add_backlog(const struct track *t, int64_t now, int64_t *lag_ms, uin
 
 void station_backlog(struct process *p, struct station *s, int64_t *lag_ms, uint64_t *waiting)
 {
-	int64_t now = app_now_ms(p->app);
+	int64_t now = process_stream_ms(p);
 
 	*lag_ms = s->sender ? send_runner_lag_ms(s->sender) : 0;
 	*waiting = 0;
@@ -165,7 +170,7 @@ static bool slows_writers(const struct track *t)
 
 int64_t process_find_delay_ms(struct process *p)
 {
-	int64_t now = app_now_ms(p->app), lag = 0, delay;
+	int64_t now = process_stream_ms(p), lag = 0, delay;
 
 	for (struct seat *x = p->readers.first; x; x = x->next)
 		for (size_t i = 0; i < reader_of(x)->track_count; i++) {

@@ -8,6 +8,7 @@
 
 #define REPLAY_TRIES 100
 #define WAIT_MOST_S  60
+#define WAITERS_MOST 8 /* each occupies one of the server's workers, which reads and writes need */
 
 /* ---- replays ---- */
 
@@ -144,7 +145,7 @@ static void put_numbers(struct buf *b, struct process *p, struct station *s, con
 	int64_t lag;
 
 	station_backlog(p, s, &lag, &waiting);
-	fleet_add_backlog(f, s->name, app_now_ms(p->app), &lag, &waiting);
+	fleet_add_backlog(f, s->name, process_stream_ms(p), &lag, &waiting);
 	json_name(b, "lag_seconds");
 	buf_printf(b, "%lld.%03d", (long long)(lag / 1000), (int)(lag % 1000));
 	if (!s->sender)
@@ -234,19 +235,34 @@ static bool read_wait(struct control *c, int64_t *ms)
 	return true;
 }
 
+static void leave(void *process)
+{
+	atomic_fetch_sub(&((struct process *)process)->waiters, 1);
+}
+
+static bool may_wait(struct control *c)
+{
+	arena_defer(c->run->arena, leave, c->process);
+	if (atomic_fetch_add(&c->process->waiters, 1) < WAITERS_MOST)
+		return true;
+	(void)run_fail(c->run, PROBLEM_BUSY, "%d requests wait for the processors already", WAITERS_MOST);
+	c->run->problem.retry_after = 1;
+	return false;
+}
+
 static bool list(struct control *c)
 {
 	int64_t wait_ms;
 	bool idle;
 
-	if (!read_wait(c, &wait_ms))
+	if (!read_wait(c, &wait_ms) || (wait_ms && !may_wait(c)))
 		return false;
 	/* First, so that the numbers are not older than the answer. */
 	idle = wait_ms ? process_wait_idle(c->process, c->run, wait_ms)
 		       : process_is_idle(c->process) && c->fleet.others_idle;
 	json_open(&c->out, '{');
 	json_member_bool(&c->out, "idle", idle);
-	fleet_put(&c->fleet, c->run->now_ms, &c->out);
+	fleet_put(&c->fleet, process_stream_ms(c->process), &c->out);
 	json_member_open(&c->out, "processors", '[');
 	for (size_t i = 0; i < c->process->station_count; i++)
 		if (!put_station(c->process, c->run, &c->process->stations[i], &c->fleet, &c->out))

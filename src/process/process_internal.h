@@ -152,6 +152,7 @@ struct process {
 	int64_t begin_every_us; /* between two tries to start */
 	int64_t sweep_us;       /* the watcher's: when it next removes positions of shards that are gone */
 	char standstill[256];   /* why no station runs; empty: they run */
+	atomic_uint waiters;    /* requests that wait until it is idle */
 	atomic_bool begun;      /* switches and parked changes have been read: stations may run */
 	atomic_bool stopping;
 	_Atomic int64_t delay_ms;
@@ -160,6 +161,8 @@ struct process {
 
 /* ---- process.c ---- */
 struct run process_run(struct process *p, struct backend *b, struct arena *a);
+/* Now, by the clock that dates the stream's records: their age is how much this is later. */
+int64_t process_stream_ms(const struct process *p);
 /* There may be something to do. */
 void process_wake(struct process *p);
 /* Learns of pauses and replays at other servers. Any thread; the watcher does so with each round. */

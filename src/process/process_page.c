@@ -76,7 +76,7 @@ static bool has_been_here(const struct track *t)
 static void note_trimmed(struct track *t)
 {
 	struct process *p = t->reader->process;
-	int64_t now = app_now_ms(p->app), was = t->current_ms;
+	int64_t now = process_stream_ms(p), was = t->current_ms;
 
 	t->current_ms = now; /* reported once */
 	if (!has_been_here(t) || !tail_has_missed(was, now))
@@ -90,7 +90,7 @@ static void note_trimmed(struct track *t)
 static bool begins_late(const struct track *t)
 {
 	return spot_is_empty(&t->done) && !t->replay_ms && t->is_stored &&
-	       tail_has_missed(t->current_ms, app_now_ms(t->reader->process->app));
+	       tail_has_missed(t->current_ms, process_stream_ms(t->reader->process));
 }
 
 /* Reads what follows the track's position, continuing from the last page if there is one. */
@@ -124,7 +124,7 @@ static enum tail_found read_new(struct track *t, struct page *last, const struct
 	p->list = read.list;
 	p->count = read.count;
 	p->turn = ++r->turns;
-	p->read_ms = app_now_ms(r->process->app);
+	p->read_ms = process_stream_ms(r->process);
 	*page = p;
 	return found;
 }

@@ -368,9 +368,9 @@ static void tell_next(struct track *t, const struct page *page, size_t i)
  * stream tells times to the second; a change that has just been read is not younger than its page. */
 static bool is_ripe(struct track *t, const struct page *page, const struct change *c)
 {
-	const struct app *app = t->reader->process->app;
+	const struct process *p = t->reader->process;
 	int64_t by_ms = c->created_ms + 1000 < page->read_ms ? c->created_ms + 1000 : page->read_ms;
-	int64_t wait_ms = by_ms + late_ms(app) - app_now_ms(app);
+	int64_t wait_ms = by_ms + late_ms(p->app) - process_stream_ms(p);
 
 	if (!t->station->asks_indexes || wait_ms <= 0 || wait_ms > CLOCKS_DIFFER_MS)
 		return true;
@@ -536,7 +536,7 @@ static void turn(struct track *t, const struct page *page, size_t i)
 
 static void at_end(struct track *t, bool over)
 {
-	t->current_ms = app_now_ms(t->reader->process->app);
+	t->current_ms = process_stream_ms(t->reader->process);
 	/* All later changes are younger than the start of the replay. */
 	if (t->replay_ms && (over || t->replay_ms / 1000 < t->current_ms / 1000)) {
 		t->replay_ms = 0;
@@ -552,7 +552,7 @@ static void at_end(struct track *t, bool over)
 /* A paused track does nothing, but its lag grows. */
 static bool pause_step(struct track *t, const struct page *page, size_t i, enum tail_found found)
 {
-	atomic_store(&t->since_ms, app_now_ms(t->reader->process->app));
+	atomic_store(&t->since_ms, process_stream_ms(t->reader->process));
 	if (found == TAIL_FOUND)
 		tell_next(t, page, i);
 	return false;

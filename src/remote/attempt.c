@@ -2,10 +2,13 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "base/log.h"
 #include "remote/remote_internal.h"
 #include "remote/sign.h"
 
-#define REPLY_MOST ((size_t)64 << 20) /* the largest is BatchGetItem's: 16 MB of items as JSON */
+#define DATED_US     500000 /* slower replies say nothing about the clock */
+#define OFF_LEAST_MS 3000
+#define REPLY_MOST   ((size_t)64 << 20) /* the largest is BatchGetItem's: 16 MB of items as JSON */
 
 static const struct json empty = { .type = JSON_OBJECT };
 
@@ -149,6 +152,24 @@ static long least(long a, int64_t b)
 	return b < a ? (b < 1 ? 1 : (long)b) : a;
 }
 
+/* A date is told to the second, and is as old as the reply is slow. So a small difference is none. */
+static void note_clock(struct remote *r, int64_t date_ms, int64_t took_us)
+{
+	int64_t was = atomic_load_explicit(&r->off_ms, memory_order_relaxed), off, change;
+
+	if (date_ms < 0 || took_us > DATED_US)
+		return;
+	off = date_ms + 500 - clock_now_ms(r->options.clock);
+	if (off < OFF_LEAST_MS && off > -OFF_LEAST_MS)
+		off = 0;
+	change = off - was;
+	if (change && (!off || change > OFF_LEAST_MS / 2 || change < -OFF_LEAST_MS / 2))
+		atomic_store_explicit(&r->off_ms, off, memory_order_relaxed);
+	if (off && !was)
+		log_warn("the clock of %s is %lld s %s this machine's", r->database.host,
+			 (long long)(off < 0 ? -off : off) / 1000, off < 0 ? "behind" : "ahead of");
+}
+
 void attempt_make(struct remote_backend *b, struct arena *a, const struct repeat_plan *p, int64_t deadline_us,
 		  struct attempt *t)
 {
@@ -159,7 +180,7 @@ void attempt_make(struct remote_backend *b, struct arena *a, const struct repeat
 		.method = "POST", .url = e->url, .headers = headers_of(b, a, p, e), .body = p->body, .most = REPLY_MOST
 	};
 	struct fetch *f = pool_take(r->pool, deadline_us);
-	int64_t left_ms = (deadline_us - clock_monotonic_us()) / 1000;
+	int64_t left_ms = (deadline_us - clock_monotonic_us()) / 1000, sent_us;
 	struct fetch_reply reply;
 
 	*t = (struct attempt){ .retry_after_ms = -1, .date_ms = -1 };
@@ -171,8 +192,11 @@ void attempt_make(struct remote_backend *b, struct arena *a, const struct repeat
 	}
 	q.connect_ms = least(r->options.connect_ms, left_ms);
 	q.total_ms = least(r->options.attempt_ms, left_ms);
+	sent_us = clock_monotonic_us();
 	fetch_send(f, &q, &reply);
 	pool_give(r->pool, f);
+	if (reply.end == FETCH_ANSWERED)
+		note_clock(r, reply.date_ms, clock_monotonic_us() - sent_us);
 	if (reply.body)
 		arena_defer(a, free_body, reply.body);
 	t->retry_after_ms = reply.retry_after_ms;

@@ -202,6 +202,11 @@ const char *remote_region(const struct remote *r)
 	return r->region;
 }
 
+int64_t remote_clock_off_ms(const struct remote *r)
+{
+	return atomic_load_explicit(&r->off_ms, memory_order_relaxed);
+}
+
 void remote_metrics(struct remote *r, struct arena *a, struct remote_metrics *out)
 {
 	meter_read(r->meter, a, out);

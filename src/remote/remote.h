@@ -80,6 +80,8 @@ const char *remote_region(const struct remote *r);
 /* Whether its address is one of Amazon's own. Any thread. */
 bool remote_is_amazon(const struct remote *r);
 
+/* The service's clock minus this machine's, by the date of its replies. 0: too little to be told from their delay. */
+int64_t remote_clock_off_ms(const struct remote *r);
 /* A sentence for a person about a reply that is an error, with what to do where that is known: "there is no table X in
  * eu-west-1 …". In the arena. */
 struct slice remote_explain(const struct remote *r, struct arena *a, const struct backend_reply *reply);

@@ -29,7 +29,8 @@ struct remote {
 	struct crew *crew;
 	pthread_mutex_t lent_lock;
 	struct remote_backend *spare; /* for together.c: not in use */
-	_Atomic int64_t skew_ms;      /* the service's clock minus ours */
+	_Atomic int64_t skew_ms;      /* the service's clock minus ours, since it refused a signature for its time */
+	_Atomic int64_t off_ms;       /* the same, by its replies: attempt.c */
 	atomic_bool stop;
 };
 

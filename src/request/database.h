@@ -16,6 +16,8 @@ struct database {
 	/* Others write too, and `latest` does not see it: a shard is polled this often while it has records, and
 	 * less and less often, down to `poll_most_ms`, while it has none. 0: `latest` sees every write. */
 	int poll_ms, poll_most_ms;
+	/* The clock that dates the stream's records minus this machine's. NULL: the same clock. Any thread, cheap. */
+	int64_t (*clock_off_ms)(struct database *d);
 	bool is_remote; /* a call is a round trip: event loops leave it to a thread that may wait */
 };
 
@@ -27,6 +29,11 @@ static inline struct backend *database_open(struct database *d)
 static inline uint64_t database_latest(struct database *d)
 {
 	return d->latest(d);
+}
+
+static inline int64_t database_clock_off_ms(struct database *d)
+{
+	return d->clock_off_ms ? d->clock_off_ms(d) : 0;
 }
 
 /* When to poll a shard again that had nothing new this many times in a row. */

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
+import { openGate } from './gate.mjs';
 import { Caller, ROOT, clientsFor, freshDirectory, runToEnd, startServer, until, verify } from './harness.mjs';
 import { Watcher } from './events.mjs';
 
@@ -127,6 +128,30 @@ test('whichever server is asked, idle means that all of them are through with wh
   for (const query of ['wait=', 'wait=61', 'wait=soon', 'patience=1']) {
     assert.equal((await at(0, token).request('GET', `/processors?${query}`)).status, 422, query);
   }
+});
+
+test('requests that wait for the processors leave workers to the others', async () => {
+  const own = await startServer({ data: null });
+  const gate = await openGate(own.endpoint);
+  const front = await startServer({ data: null, args: ['--design', `${ROOT}/designs/social.yaml`, '--backend', gate.endpoint, '--limit', 'workers=12'] });
+  const waiting = new Caller(base(front), (await runToEnd(['token', `${ROOT}/designs/social.yaml`, '--operator', '--backend', own.endpoint])).stdout.trim());
+  gate.hold = ({ operation }) => operation === 'GetRecords';
+  await waiting.post('/users', { username: 'zed', email: 'zed@example.com', user_id: 'zed' });
+  const began = Date.now();
+  const all = Promise.all(Array.from({ length: 30 }, () => waiting.once('GET', '/processors?wait=5', {})));
+  await new Promise((resolve) => setTimeout(resolve, 500));
+  assert.equal((await waiting.get('/users/zed')).status, 200);
+  assert.ok(Date.now() - began < 4000, 'the read waited for those that wait');
+  const replies = await all;
+  assert.equal(replies.filter(({ status, body }) => status === 200 && body.idle === false).length, 8);
+  const refused = replies.filter(({ status }) => status === 503);
+  assert.equal(refused.length, 22);
+  assert.ok(refused.every(({ headers }) => Number(headers.get('retry-after')) > 0));
+  gate.hold = () => false;
+  gate.release();
+  await until('it to be idle', async () => (await waiting.get('/processors?wait=5')).body.idle);
+  await front.stop();
+  await own.stop();
 });
 
 test('pages of the stream that come twice are told once to watchers', async () => {

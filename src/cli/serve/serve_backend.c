@@ -121,6 +121,11 @@ static uint64_t latest(struct database *d)
 	return 1 + atomic_load(&((struct database_remote *)d)->writes);
 }
 
+static int64_t clock_off_ms(struct database *d)
+{
+	return remote_clock_off_ms(((struct database_remote *)d)->remote);
+}
+
 bool database_remote_open(struct database_remote *d, const char *where, char *why, size_t n)
 {
 	struct remote_options options = { 0 };
@@ -129,6 +134,7 @@ bool database_remote_open(struct database_remote *d, const char *where, char *wh
 
 	*d = (struct database_remote){ .base = { .open = open_remote,
 						 .latest = latest,
+						 .clock_off_ms = clock_off_ms,
 						 .poll_ms = POLL_MS,
 						 .poll_most_ms = POLL_MOST_MS,
 						 .is_remote = true },

@@ -326,6 +326,33 @@ static void only_work_that_can_be_done_slows_writers(void **state)
 	process->readers.first = NULL;
 }
 
+static int64_t ten_minutes_behind(struct database *d)
+{
+	(void)d;
+	return -600000;
+}
+
+/* By the stream's clock, which this machine's is ahead of. */
+static void a_change_s_age_is_by_the_clock_that_dates_it(void **state)
+{
+	struct track *t;
+
+	(void)state;
+	make_author("good");
+	open_readers();
+	run_through(100);
+	process->readers.first = &readers[0]->seat;
+	t = &readers[0]->tracks[0];
+	process->database->clock_off_ms = ten_minutes_behind;
+	atomic_store(&t->since_ms, 1);
+	atomic_store(&t->oldest_ms, app_now_ms(c.app) - 600000);
+	atomic_store(&t->worked_us, clock_monotonic_us());
+	assert_int_equal(process_find_delay_ms(process), 0);
+	atomic_store(&t->oldest_ms, app_now_ms(c.app) - 660000);
+	assert_in_range(process_find_delay_ms(process), 900, 1000);
+	process->readers.first = NULL;
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -336,6 +363,7 @@ int main(void)
 		TEST(a_new_start_begins_with_the_one_that_failed),
 		TEST(skipped_effects_are_counted),
 		TEST(only_work_that_can_be_done_slows_writers),
+		TEST(a_change_s_age_is_by_the_clock_that_dates_it),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -722,6 +722,27 @@ static void the_service_s_clock_counts(void **state)
 	assert_int_equal(standin_requests(server), 3);
 }
 
+static void replies_tell_how_far_off_the_clock_is(void **state)
+{
+	(void)state;
+	open_remote((struct remote_options){ .clock = &test_clock });
+	call("GetItem", "{}");
+	assert_int_equal(remote_clock_off_ms(remote), 0); /* no date */
+	world.headers = "Date: Tue, 18 Nov 2025 02:10:00 GMT\r\n";
+	call("GetItem", "{}");
+	assert_int_equal(remote_clock_off_ms(remote), 600500);
+	world.headers = "Date: Tue, 18 Nov 2025 02:10:01 GMT\r\n"; /* does not follow each second */
+	call("GetItem", "{}");
+	assert_int_equal(remote_clock_off_ms(remote), 600500);
+	world.headers = "Date: Tue, 18 Nov 2025 01:50:00 GMT\r\n";
+	call("GetItem", "{}");
+	assert_int_equal(remote_clock_off_ms(remote), -599500);
+	world.headers = "Date: Tue, 18 Nov 2025 01:59:58 GMT\r\n";
+	call("GetItem", "{}");
+	assert_int_equal(remote_clock_off_ms(remote), 0);
+	assert_int_equal(metrics().skew_ms, 0); /* signatures were taken */
+}
+
 static void a_persistently_refused_signature_is_reported(void **state)
 {
 	(void)state;
@@ -986,6 +1007,7 @@ int main(void)
 		T(a_server_that_is_not_dynamodb_is_reported),
 		T(errors_are_explained),
 		T(the_service_s_clock_counts),
+		T(replies_tell_how_far_off_the_clock_is),
 		T(a_persistently_refused_signature_is_reported),
 		T(expired_credentials_are_looked_for_again),
 		T(a_new_secret_signs_at_once),
