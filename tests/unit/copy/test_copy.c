@@ -126,7 +126,8 @@ static void what_is_refused_is_written_by_the_next_run(void **state)
 	struct fixture *f = *state;
 
 	fill(f);
-	for (int n = 1; n <= 3; n++) { /* the other threads may have written all the rest meanwhile, and then it is done */
+	/* The other threads may have written all the rest meanwhile: then the run is done. */
+	for (int n = 1; n <= 3; n++) {
 		atomic_store(&f->to.refuses_in, n);
 		if (run(f, COPY_SWITCH) == COPY_FAILED)
 			continue;
