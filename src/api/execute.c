@@ -9,6 +9,7 @@
 #include "api/op/op_streams.h"
 #include "api/op/paging.h"
 #include "base/clock.h"
+#include "base/grow.h"
 #include "request/document.h"
 #include "table/layout.h"
 #include "value/codec.h"
@@ -123,12 +124,7 @@ static void collect(void *ctx, struct value item)
 	struct collection *c = ctx;
 	struct reply *r = c->reply;
 
-	if (r->count == c->room) {
-		size_t room = c->room ? 2 * c->room : 32;
-
-		r->items = arena_grow(c->arena, r->items, c->room * sizeof(item), room * sizeof(item));
-		c->room = room;
-	}
+	GROW_IN(c->arena, r->items, r->count, c->room, 32);
 	r->items[r->count++] =
 		c->projection ? projection_apply(c->projection, item, c->arena) : value_copy(c->arena, item);
 }
@@ -171,13 +167,7 @@ static void keep_record(void *ctx, const struct stream_record *r)
 	struct record_list *l = ctx;
 	struct reply *out = l->reply;
 
-	if (out->count == l->room) {
-		size_t room = l->room ? 2 * l->room : 16;
-
-		out->records = arena_grow(l->arena, out->records, l->room * sizeof(*out->records),
-					  room * sizeof(*out->records));
-		l->room = room;
-	}
+	GROW_IN(l->arena, out->records, out->count, l->room, 16);
 	out->records[out->count++] = (struct reply_record){
 		.sequence = sequence_text(r->sequence, l->arena),
 		.event = r->event,

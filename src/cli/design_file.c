@@ -3,46 +3,56 @@
 #include "cli/design_file.h"
 #include <stdio.h>
 
-const struct design *design_file_check(struct arena *a, const char *path, size_t *errors)
-{
+struct load {
 	struct findings findings;
 	struct source source;
-	const struct design *d;
+};
+
+static const struct design *load(struct load *l, struct arena *a, const char *path)
+{
+	findings_init(&l->findings, a);
+	return design_load_file(a, path, &l->source, &l->findings);
+}
+
+static void print(struct load *l)
+{
 	struct buf out;
 
-	findings_init(&findings, a);
-	d = design_load_file(a, path, &source, &findings);
-	if (d)
-		design_check(d, &findings);
-	*errors = findings_errors(&findings);
-	if (!*errors)
-		return d;
-	buf_init(&out, a);
-	findings_sort(&findings);
-	for (size_t i = 0; i < findings.count; i++)
-		if (findings.list[i].severity == SEVERITY_ERROR) {
-			struct findings one = { .arena = a, .list = &findings.list[i], .count = 1 };
-
-			findings_print(&out, &one, &source);
-		}
+	buf_init(&out, l->findings.arena);
+	findings_sort(&l->findings);
+	findings_print(&out, &l->findings, &l->source);
 	fwrite(out.p, 1, out.n, stderr);
+}
+
+static void keep_errors(struct findings *f)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < f->count; i++)
+		if (f->list[i].severity == SEVERITY_ERROR)
+			f->list[n++] = f->list[i];
+	f->count = n;
+}
+
+const struct design *design_file_check(struct arena *a, const char *path, size_t *errors)
+{
+	struct load l;
+	const struct design *d = load(&l, a, path);
+
+	if (d)
+		design_check(d, &l.findings);
+	keep_errors(&l.findings);
+	*errors = l.findings.count;
+	print(&l);
 	return d;
 }
 
 const struct design *design_file_load(struct arena *a, const char *path)
 {
-	struct findings findings;
-	struct source source;
-	const struct design *d;
-	struct buf out;
+	struct load l;
+	const struct design *d = load(&l, a, path);
 
-	findings_init(&findings, a);
-	d = design_load_file(a, path, &source, &findings);
-	if (d)
-		return d;
-	buf_init(&out, a);
-	findings_sort(&findings);
-	findings_print(&out, &findings, &source);
-	fwrite(out.p, 1, out.n, stderr);
-	return NULL;
+	if (!d)
+		print(&l);
+	return d;
 }

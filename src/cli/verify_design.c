@@ -24,7 +24,6 @@ struct asking {
 	int64_t told_us;    /* when progress was last told */
 	int64_t now_ms;
 	uint64_t mendable;
-	bool mends;      /* now */
 	uint64_t mended; /* in this round */
 	char why[512];   /* the first that could not be mended, though it should */
 };

@@ -133,8 +133,6 @@ static inline size_t entity_index(const struct design *d, const struct entity *e
 {
 	return (size_t)(e - d->entities);
 }
-/* Whether a term by itself reads more than attributes of its item. */
-bool term_reads_more(const struct term *t);
 void pure_mark(struct rule_entity *x);
 
 /* ---- judge.c, fit.c: an item by itself ---- */

@@ -1,38 +1,6 @@
-/* Which terms read only their item, and which attributes and keys follow from it alone.
+/* Which attributes, keys, companions, counts and checks follow from the item alone (term_reads_more()).
  * SPDX-License-Identifier: Apache-2.0 */
 #include "oracle/oracle_internal.h"
-
-static void find_impure(void *ctx, const struct term *t)
-{
-	bool *more = ctx;
-
-	switch (t->kind) {
-	case TERM_NOW:
-	case TERM_TODAY:
-	case TERM_CALLER:
-	case TERM_IS_ROLE:
-	case TERM_MAY:
-	case TERM_EXISTS:
-	case TERM_VISIBLE:
-	case TERM_FETCH: *more = true; break;
-	case TERM_CALL: *more = *more || t->function == CALL_DAYS_AGO; break;
-	case TERM_PATH:
-		*more = *more || t->of != TERM_OF_ITEM || (t->name_count > 1 && slice_is(t->names[0], "caller"));
-		break;
-	default: break;
-	}
-}
-
-bool term_reads_more(const struct term *t)
-{
-	bool more = false;
-
-	if (t)
-		term_walk(t, find_impure, &more);
-	return more;
-}
-
-/* ---- and attributes made from such terms ---- */
 
 struct reads {
 	const struct rule_entity *x;

@@ -3,7 +3,7 @@
 #include "process/lease_internal.h"
 #include "app/db/beside.h"
 #include <stdio.h>
-#include "base/alloc.h"
+#include "base/grow.h"
 #include "base/log.h"
 #include "process/checkpoint_table.h"
 
@@ -92,14 +92,7 @@ static bool own(struct leases *l, struct slice shard)
 
 	pthread_mutex_lock(&l->lock);
 	if (index_of(l, shard) == l->count) {
-		if (l->count == l->room) {
-			size_t room = l->room ? 2 * l->room : 8;
-			char **bigger = mem_realloc(l->mine, room * sizeof(*bigger));
-
-			ok = bigger != NULL;
-			l->mine = bigger ? bigger : l->mine;
-			l->room = bigger ? room : l->room;
-		}
+		ok = GROW(l->mine, l->count + 1, l->room, 8);
 		if (ok)
 			ok = (l->mine[l->count] = mem_strndup(shard.p, shard.n)) != NULL;
 		l->count += ok;

@@ -7,6 +7,7 @@
 #include "app/app.h"
 #include "app/write/write_plan.h"
 #include "base/clock.h"
+#include "base/grow.h"
 #include "process/process_internal.h"
 
 #define LOOK_US        5000   /* between looks at this server's shards */
@@ -42,14 +43,14 @@ static bool is_at_end(struct run *r, struct slice stream, const struct position 
 struct known {
 	struct run *run;
 	struct position *list;
-	size_t count;
+	size_t count, room;
 };
 
 static bool add_known(void *ctx, const struct position *at)
 {
 	struct known *k = ctx;
 
-	k->list = arena_grow(k->run->arena, k->list, k->count * sizeof(*at), (k->count + 1) * sizeof(*at));
+	GROW_IN(k->run->arena, k->list, k->count, k->room, 8);
 	k->list[k->count++] = *at;
 	return true;
 }

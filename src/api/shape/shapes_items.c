@@ -40,9 +40,7 @@ static const struct shape_member attribute_update[] = {
 	OPTIONAL("Value", shape_attribute_value),
 	END,
 };
-static const struct shape attribute_update_shape = { .type = SHAPE_STRUCT,
-						     .members = attribute_update,
-						     .class_name = "AttributeValueUpdate" };
+STRUCT(attribute_update_shape, attribute_update, "AttributeValueUpdate");
 static const struct shape attribute_updates = { .type = SHAPE_MAP,
 						.element = &attribute_update_shape,
 						.key = &shape_attribute_name };
@@ -148,9 +146,7 @@ static const struct shape_member keys_and_attributes[] = {
 	EXPRESSION_NAMES,
 	END,
 };
-static const struct shape keys_and_attributes_shape = { .type = SHAPE_STRUCT,
-							.members = keys_and_attributes,
-							.class_name = "KeysAndAttributes" };
+STRUCT(keys_and_attributes_shape, keys_and_attributes, "KeysAndAttributes");
 /* That RequestItems is missing or empty has a text of its own: see the handlers. */
 static const struct shape get_requests = { .type = SHAPE_MAP,
 					   .element = &keys_and_attributes_shape,
@@ -165,20 +161,14 @@ OPERATION(batch_get_item, batch_get_item);
 
 static const struct shape_member delete_request[] = { REQUIRED("Key", shape_item), END };
 static const struct shape_member put_request[] = { REQUIRED("Item", shape_item), END };
-static const struct shape delete_request_shape = { .type = SHAPE_STRUCT,
-						   .members = delete_request,
-						   .class_name = "DeleteRequest" };
-static const struct shape put_request_shape = { .type = SHAPE_STRUCT,
-						.members = put_request,
-						.class_name = "PutRequest" };
+STRUCT(delete_request_shape, delete_request, "DeleteRequest");
+STRUCT(put_request_shape, put_request, "PutRequest");
 static const struct shape_member write_request[] = {
 	OPTIONAL("DeleteRequest", delete_request_shape),
 	OPTIONAL("PutRequest", put_request_shape),
 	END,
 };
-static const struct shape write_request_shape = { .type = SHAPE_STRUCT,
-						  .members = write_request,
-						  .class_name = "WriteRequest" };
+STRUCT(write_request_shape, write_request, "WriteRequest");
 static const struct shape write_requests = { .type = SHAPE_LIST,
 					     .element = &write_request_shape,
 					     .has_min = true,
@@ -207,11 +197,9 @@ static const struct shape_member transact_get[] = {
 	EXPRESSION_NAMES,
 	END,
 };
-static const struct shape transact_get_shape = { .type = SHAPE_STRUCT, .members = transact_get, .class_name = "Get" };
+STRUCT(transact_get_shape, transact_get, "Get");
 static const struct shape_member transact_get_item[] = { REQUIRED("Get", transact_get_shape), END };
-static const struct shape transact_get_item_shape = { .type = SHAPE_STRUCT,
-						      .members = transact_get_item,
-						      .class_name = "TransactGetItem" };
+STRUCT(transact_get_item_shape, transact_get_item, "TransactGetItem");
 static const struct shape transact_gets = { .type = SHAPE_LIST,
 					    .element = &transact_get_item_shape,
 					    .has_min = true,
@@ -258,16 +246,10 @@ static const struct shape_member transact_update[] = {
 	EXPRESSION_NAMES, EXPRESSION_VALUES, ON_FAILURE, END,
 };
 /* clang-format on */
-static const struct shape condition_check_shape = { .type = SHAPE_STRUCT,
-						    .members = condition_check,
-						    .class_name = "ConditionCheck" };
-static const struct shape transact_put_shape = { .type = SHAPE_STRUCT, .members = transact_put, .class_name = "Put" };
-static const struct shape transact_delete_shape = { .type = SHAPE_STRUCT,
-						    .members = transact_delete,
-						    .class_name = "Delete" };
-static const struct shape transact_update_shape = { .type = SHAPE_STRUCT,
-						    .members = transact_update,
-						    .class_name = "Update" };
+STRUCT(condition_check_shape, condition_check, "ConditionCheck");
+STRUCT(transact_put_shape, transact_put, "Put");
+STRUCT(transact_delete_shape, transact_delete, "Delete");
+STRUCT(transact_update_shape, transact_update, "Update");
 static const struct shape_member transact_write_item[] = {
 	OPTIONAL("ConditionCheck", condition_check_shape),
 	OPTIONAL("Put", transact_put_shape),
@@ -275,9 +257,7 @@ static const struct shape_member transact_write_item[] = {
 	OPTIONAL("Update", transact_update_shape),
 	END,
 };
-static const struct shape transact_write_item_shape = { .type = SHAPE_STRUCT,
-							.members = transact_write_item,
-							.class_name = "TransactWriteItem" };
+STRUCT(transact_write_item_shape, transact_write_item, "TransactWriteItem");
 static const struct shape transact_writes = { .type = SHAPE_LIST,
 					      .element = &transact_write_item_shape,
 					      .has_min = true,

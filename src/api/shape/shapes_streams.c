@@ -23,9 +23,7 @@ static const struct shape_member shard_filter_members[] = {
 	REQUIRED("ShardId", shard_id),
 	END,
 };
-static const struct shape shard_filter = { .type = SHAPE_STRUCT,
-					   .members = shard_filter_members,
-					   .class_name = "ShardFilter" };
+STRUCT(shard_filter, shard_filter_members, "ShardFilter");
 static const struct shape_member describe_stream[] = {
 	REQUIRED("StreamArn", stream_arn_shape),
 	OPTIONAL("Limit", page_limit),

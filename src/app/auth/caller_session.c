@@ -84,33 +84,13 @@ static const struct entity *read_account(struct run *r, const struct caller *c, 
 
 /* ---- what it depends on ---- */
 
-static void look_outside(void *ctx, const struct term *t)
-{
-	bool *outside = ctx;
-
-	switch (t->kind) {
-	case TERM_NOW:
-	case TERM_TODAY:
-	case TERM_CALLER:
-	case TERM_IS_ROLE:
-	case TERM_MAY:
-	case TERM_EXISTS:
-	case TERM_VISIBLE:
-	case TERM_FETCH:
-	case TERM_CALL: *outside = true; break;
-	default: break;
-	}
-}
-
 /* C2 */
 static bool may_remember(const struct row *account)
 {
 	const struct entity *e = account->entity;
-	bool outside = e->found_by.n > 0;
 
-	if (e->login.when)
-		term_walk(e->login.when, look_outside, &outside);
-	return !outside && (account->slots->ttl == SLOT_NONE || !value_present(account->values[account->slots->ttl]));
+	return !e->found_by.n && !term_reads_more(e->login.when) &&
+	       (account->slots->ttl == SLOT_NONE || !value_present(account->values[account->slots->ttl]));
 }
 
 static uint64_t version_of(struct run *r, struct value key)

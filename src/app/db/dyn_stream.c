@@ -3,6 +3,7 @@
 #include "app/db/dyn_stream.h"
 
 #include "app/db/dyn.h"
+#include "base/grow.h"
 
 #define SHARDS_A_PAGE 100
 
@@ -44,7 +45,7 @@ static void add_shard(struct run *r, struct shard_list *l, const struct json *j)
 {
 	struct shard *s;
 
-	l->list = arena_grow(r->arena, l->list, l->count * sizeof(*s), (l->count + 1) * sizeof(*s));
+	GROW_IN(r->arena, l->list, l->count, l->room, 8);
 	s = &l->list[l->count++];
 	s->id = json_get_text(j, "ShardId");
 	s->parent = json_get_text(j, "ParentShardId");

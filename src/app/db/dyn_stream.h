@@ -15,7 +15,7 @@ struct shard {
 struct shard_list {
 	struct slice stream_arn;
 	struct shard *list;
-	size_t count;
+	size_t count, room;
 };
 const struct shard *shard_list_find(const struct shard_list *l, struct slice id); /* NULL: not listed */
 

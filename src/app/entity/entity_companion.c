@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "app/db/dyn.h"
 #include "app/entity/entity_key.h"
+#include "base/grow.h"
 #include "base/map.h"
 
 struct companions {
@@ -20,13 +21,7 @@ static void add_companion(struct companions *c, const struct companion *rule, st
 	if (map_get(&c->seen, bytes))
 		return;
 	map_set(&c->seen, bytes, c);
-	if (c->count == c->capacity) {
-		size_t capacity = c->capacity ? 2 * c->capacity : 4;
-
-		c->list =
-			arena_grow(c->run->arena, c->list, c->capacity * sizeof(*c->list), capacity * sizeof(*c->list));
-		c->capacity = capacity;
-	}
+	GROW_IN(c->run->arena, c->list, c->count, c->capacity, 4);
 	c->list[c->count++] = (struct companion_item){ .rule = rule, .item = item, .key = key };
 }
 

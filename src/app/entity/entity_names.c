@@ -1,6 +1,7 @@
 /* The attributes of the item that terms and templates read.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "app/entity/entity_key.h"
+#include "base/grow.h"
 
 /* ---- by themselves ---- */
 
@@ -58,12 +59,7 @@ void names_add(struct arena *a, struct name_list *l, const struct name *n)
 {
 	if (names_have(l, n))
 		return;
-	if (l->count == l->capacity) {
-		size_t capacity = l->capacity ? 2 * l->capacity : 8;
-
-		l->list = arena_grow(a, l->list, l->capacity * sizeof(*l->list), capacity * sizeof(*l->list));
-		l->capacity = capacity;
-	}
+	GROW_IN(a, l->list, l->count, l->capacity, 8);
 	l->list[l->count++] = n;
 }
 

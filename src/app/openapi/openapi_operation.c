@@ -56,16 +56,14 @@ static const char *article(struct slice name)
 
 /* ---- who may ---- */
 
-static void see_caller(void *ctx, const struct term *t)
+static bool asks_caller(const void *ctx, const struct term *t)
 {
-	if (t->kind == TERM_CALLER || t->kind == TERM_IS_ROLE || t->kind == TERM_MAY)
-		*(bool *)ctx = true;
+	(void)ctx;
+	return t->kind == TERM_CALLER || t->kind == TERM_IS_ROLE || t->kind == TERM_MAY;
 }
 
 bool oas_needs_login(const struct term *t)
 {
-	bool any = false;
-
 	if (!t)
 		return true; /* operators */
 	switch (t->kind) {
@@ -85,8 +83,7 @@ bool oas_needs_login(const struct term *t)
 	case TERM_MAY:
 	case TERM_EXISTS:
 		/* False when the caller in them is absent. */
-		term_walk(t, see_caller, &any);
-		return any;
+		return term_any(t, asks_caller, NULL);
 	default: return false;
 	}
 }

@@ -4,6 +4,7 @@
  * first route of an address.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "app/openapi/openapi.h"
+#include "base/grow.h"
 
 struct address {
 	struct slice shape;    /* /users/{}/posts */
@@ -60,10 +61,7 @@ static void add_address(void *ctx, struct slice shape, const struct route *const
 	}
 	if (x.rank == SIZE_MAX)
 		return;
-	if (l->count == l->capacity) {
-		l->capacity = l->capacity ? 2 * l->capacity : 64;
-		l->list = arena_grow(l->o->a, l->list, l->count * sizeof(x), l->capacity * sizeof(x));
-	}
+	GROW_IN(l->o->a, l->list, l->count, l->capacity, 64);
 	l->list[l->count++] = x;
 }
 

@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include <xxhash.h>
 #include "app/read/read_where.h"
+#include "base/grow.h"
 
 uint64_t read_hash(struct value v)
 {
@@ -105,10 +106,7 @@ static bool read_list(struct pattern *p, const struct read_request *q, const str
 	if (!flow_load(s, from->place))
 		return cursor_malformed(p->g->r);
 	while (n < limit && got) {
-		if (n == capacity) {
-			capacity = capacity ? 2 * capacity : limit < 64 ? limit : 64;
-			rows = arena_grow(p->g->r->arena, rows, n * sizeof(*rows), capacity * sizeof(*rows));
-		}
+		GROW_IN(p->g->r->arena, rows, n, capacity, limit < 64 ? limit : 64);
 		if (!flow_next(s, limit - n + 1, &rows[n], &got))
 			return false;
 		n += got;

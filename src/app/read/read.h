@@ -48,7 +48,7 @@ struct read_result {
 	int64_t *counts;      /* … and its count */
 	size_t count_count;
 	struct value *values; /* VALUES: each value once, in order */
-	size_t value_count;
+	size_t value_count, value_room;
 };
 
 /* Problems: NOT_FOUND for a single item that does not exist or that the caller may not read; FORBIDDEN or UNAUTHENTICATED

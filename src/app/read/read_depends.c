@@ -48,43 +48,27 @@ static bool any_part(const struct access *a, bool (*visit)(void *ctx, const stru
 
 /* ---- the caller ---- */
 
-struct looking {
-	const struct name *name;
-	bool found;
-};
-
-static void look_for_name(void *ctx, const struct term *t)
+static bool is_path_to(const void *name, const struct term *t)
 {
-	struct looking *x = ctx;
-
-	x->found = x->found || (t->kind == TERM_PATH && t->of == TERM_OF_ITEM && t->at == x->name);
+	return t->kind == TERM_PATH && t->of == TERM_OF_ITEM && t->at == name;
 }
 
 bool read_term_reads(const struct term *t, const struct name *name)
 {
-	struct looking x = { .name = name };
-
-	if (t)
-		term_walk(t, look_for_name, &x);
-	return x.found;
+	return term_any(t, is_path_to, name);
 }
 
-static void look_for_caller(void *ctx, const struct term *t)
+static bool is_caller(const void *ctx, const struct term *t)
 {
-	bool *found = ctx;
-
-	*found = *found || t->kind == TERM_CALLER || t->kind == TERM_IS_ROLE || t->kind == TERM_MAY ||
-		 t->kind == TERM_VISIBLE /* asks rules of others */ ||
-		 (t->kind == TERM_PATH && slice_is(t->names[0], "caller"));
+	(void)ctx;
+	return t->kind == TERM_CALLER || t->kind == TERM_IS_ROLE || t->kind == TERM_MAY ||
+	       t->kind == TERM_VISIBLE /* asks rules of others */ ||
+	       (t->kind == TERM_PATH && slice_is(t->names[0], "caller"));
 }
 
 static bool term_asks(const struct term *t)
 {
-	bool found = false;
-
-	if (t)
-		term_walk(t, look_for_caller, &found);
-	return found;
+	return term_any(t, is_caller, NULL);
 }
 
 static bool entity_asks(const struct entity *e)

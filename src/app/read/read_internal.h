@@ -24,7 +24,7 @@
 /* The entities that rows can be of, without reading any; others: companions, too. */
 struct read_kinds {
 	const struct entity **list;
-	size_t count;
+	size_t count, room;
 	bool others;
 };
 

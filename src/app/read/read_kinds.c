@@ -5,6 +5,7 @@
 #include "app/entity/entity_key.h"
 #include "app/read/read_where.h"
 #include "app/run/state.h"
+#include "base/grow.h"
 
 /* ---- can a key be what is asked for? ---- */
 
@@ -168,8 +169,7 @@ static void add_kind(struct arena *a, struct read_kinds *out, const struct entit
 	for (size_t i = 0; i < out->count; i++)
 		if (out->list[i] == e)
 			return;
-	out->list = arena_grow(a, (void *)(uintptr_t)out->list, out->count * sizeof(*out->list),
-			       (out->count + 1) * sizeof(*out->list));
+	GROW_IN(a, out->list, out->count, out->room, 4);
 	out->list[out->count++] = e;
 }
 
@@ -246,26 +246,24 @@ static void add_key(const struct access *a, const struct name *name, struct read
 struct looks {
 	const struct design *d;
 	const struct access *access;
-	bool at_rows;
 };
 
-static void look_at_rows(void *ctx, const struct term *t)
+static bool looks_at_rows(const void *ctx, const struct term *t)
 {
-	struct looks *l = ctx;
+	const struct looks *l = ctx;
 
-	if (t->kind == TERM_PATH && t->of != TERM_OF_INPUT && t->at != l->d->caller_at &&
-	    !access_has_parameter(l->access, t->at))
-		l->at_rows = true;
+	return t->kind == TERM_PATH && t->of != TERM_OF_INPUT && t->at != l->d->caller_at &&
+	       !access_has_parameter(l->access, t->at);
 }
 
 static struct read_known find_out(const struct design *d, const struct access *access, struct arena *a)
 {
-	struct looks looks = { d, access, false };
 	struct read_kinds returned;
 	struct read_known known = {
 		.asks_caller = read_asks_caller(d, access, a),
 		.by_age = read_term_reads(access->rank, d->age_at),
 		.time = read_time(d, access),
+		.row_rule = term_any(access->allow, looks_at_rows, &(struct looks){ d, access }),
 		.filter = query_filter(d, access, a),
 		.fixed = { .list = arena_array(a, const struct name *, 2 * (KEY_HASH_MAX + KEY_RANGE_MAX)) },
 		.open = { .list = arena_array(a, const struct name *, 2 * (KEY_HASH_MAX + KEY_RANGE_MAX)) },
@@ -275,9 +273,6 @@ static struct read_known find_out(const struct design *d, const struct access *a
 	read_kinds(d, access, true, a, &returned);
 	known.expected = known.possible.count == 1 && !known.possible.others ? known.possible.list[0] : NULL;
 	known.mixed = returned.count > 1;
-	if (access->allow)
-		term_walk(access->allow, look_at_rows, &looks);
-	known.row_rule = looks.at_rows;
 	for (size_t i = 0; i < access->key_count; i++)
 		add_key(access, access->key_at[i], &known);
 	for (size_t i = 0; i < key_count(d); i++)

@@ -1,6 +1,7 @@
 /* Watched lists: opening them, and their partitions. read_live_show.c has what they show of a change.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "app/read/read_live_internal.h"
+#include "base/grow.h"
 
 /* ---- the pattern as it is now ---- */
 
@@ -61,12 +62,7 @@ static void add_partition(struct arena *a, struct partitions *x, struct slice ke
 	for (size_t i = 0; i < x->count; i++)
 		if (slice_equal(x->list[i], key))
 			return;
-	if (x->count == x->capacity) {
-		size_t capacity = x->capacity ? 2 * x->capacity : 8;
-
-		x->list = arena_grow(a, x->list, x->count * sizeof(*x->list), capacity * sizeof(*x->list));
-		x->capacity = capacity;
-	}
+	GROW_IN(a, x->list, x->count, x->capacity, 8);
 	x->list[x->count++] = key;
 }
 

@@ -1,16 +1,11 @@
 /* Flows of rows: the queue they share, rows at hand, and all rows of a flow.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "app/read/read_internal.h"
+#include "base/grow.h"
 
 void flow_push(struct flow *s, const struct found *row)
 {
-	if (s->count == s->capacity) {
-		size_t capacity = s->capacity ? 2 * s->capacity : 32;
-
-		s->rows = arena_grow(s->g->r->arena, s->rows, s->capacity * sizeof(*s->rows),
-				     capacity * sizeof(*s->rows));
-		s->capacity = capacity;
-	}
+	GROW_IN(s->g->r->arena, s->rows, s->count, s->capacity, 32);
 	s->rows[s->count++] = *row;
 }
 
@@ -37,12 +32,7 @@ bool flow_all(struct flow *s, struct found **rows, size_t *n)
 	size_t count = 0, capacity = 0;
 
 	for (bool got = true;;) {
-		if (count == capacity) {
-			size_t larger = capacity ? 2 * capacity : 64;
-
-			list = arena_grow(a, list, capacity * sizeof(*list), larger * sizeof(*list));
-			capacity = larger;
-		}
+		GROW_IN(a, list, count, capacity, 64);
 		if (!flow_next(s, READ_MOST_CHUNK, &list[count], &got))
 			return false;
 		if (!got)

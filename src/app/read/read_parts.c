@@ -1,6 +1,7 @@
 /* The patterns that a merge runs, and their parameters.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "app/read/read_internal.h"
+#include "base/grow.h"
 
 struct parts {
 	struct pattern *p;
@@ -43,12 +44,7 @@ static bool add_pattern(struct parts *x, const struct access *access, const stru
 			return true;
 	if (none || !may || x->count == READ_MOST_SOURCES)
 		return true;
-	if (x->count == x->capacity) {
-		size_t capacity = x->capacity ? 2 * x->capacity : 8;
-
-		x->list = arena_grow(r->arena, x->list, x->capacity * sizeof(*x->list), capacity * sizeof(*x->list));
-		x->capacity = capacity;
-	}
+	GROW_IN(r->arena, x->list, x->count, x->capacity, 8);
 	x->list[x->count++] = part;
 	return true;
 }

@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "app/entity/input.h"
 #include "app/read/read_internal.h"
+#include "base/grow.h"
 #include "base/map.h"
 
 /* ---- unite ---- */
@@ -13,8 +14,7 @@ static void unite_value(struct run *r, struct map *seen, struct value v, struct 
 	if (map_find(seen, bytes))
 		return;
 	map_set(seen, bytes, NULL);
-	out->values =
-		arena_grow(r->arena, out->values, out->value_count * sizeof(v), (out->value_count + 1) * sizeof(v));
+	GROW_IN(r->arena, out->values, out->value_count, out->value_room, 16);
 	out->values[out->value_count++] = v;
 }
 

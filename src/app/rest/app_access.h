@@ -11,7 +11,7 @@ struct access_ask {
 	const struct access *access;
 	struct row params;
 	struct slice *ids;
-	size_t id_count, id_capacity;
+	size_t id_count;
 	int64_t limit;
 	struct slice cursor;
 };

@@ -1,24 +1,10 @@
 /* Names and values of a request. There are few, so a linear search is fastest. SPDX-License-Identifier: Apache-2.0 */
 #include "app/run/fields.h"
-
-#define FIRST_CAPACITY 16
+#include "base/grow.h"
 
 void fields_init(struct fields *f, struct arena *a)
 {
 	*f = (struct fields){ .arena = a };
-}
-
-static void reserve(struct fields *f, size_t capacity)
-{
-	if (capacity <= f->capacity)
-		return;
-	if (capacity < f->capacity * 2)
-		capacity = f->capacity * 2;
-	if (capacity < FIRST_CAPACITY)
-		capacity = FIRST_CAPACITY;
-	f->list = arena_grow(f->arena, f->list, f->capacity * sizeof(*f->list),
-			     arena_array_size(sizeof(*f->list), capacity));
-	f->capacity = capacity;
 }
 
 static struct value_member *find_field(const struct fields *f, struct slice name)
@@ -49,7 +35,7 @@ void fields_set(struct fields *f, struct slice name, struct value v)
 		m->value = v;
 		return;
 	}
-	reserve(f, f->count + 1);
+	GROW_IN(f->arena, f->list, f->count, f->capacity, 16);
 	f->list[f->count++] = (struct value_member){ name, v };
 }
 

@@ -2,6 +2,7 @@
 #include "app/run/run.h"
 
 #include "app/run/state.h"
+#include "base/grow.h"
 #include "base/log.h"
 
 /* How long a client should wait before it retries after BUSY. */
@@ -49,13 +50,7 @@ static void add_part(struct run *r, struct slice attribute, struct slice detail)
 {
 	struct problem *p = &r->problem;
 
-	if (p->part_count == p->part_capacity) {
-		size_t capacity = p->part_capacity ? p->part_capacity * 2 : 8;
-
-		p->parts = arena_grow(r->arena, p->parts, p->part_capacity * sizeof(*p->parts),
-				      capacity * sizeof(*p->parts));
-		p->part_capacity = capacity;
-	}
+	GROW_IN(r->arena, p->parts, p->part_count, p->part_capacity, 8);
 	p->parts[p->part_count++] = (struct problem_part){ attribute, detail };
 }
 

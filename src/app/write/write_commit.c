@@ -137,9 +137,10 @@ bool plan_address_is_taken(struct plan *p, bool *out)
 	return true;
 }
 
-static void see_fetch(void *ctx, const struct term *t)
+static bool is_fetch(const void *ctx, const struct term *t)
 {
-	*(bool *)ctx = *(bool *)ctx || t->kind == TERM_FETCH;
+	(void)ctx;
+	return t->kind == TERM_FETCH;
 }
 
 /* Whether part of the new item's identity was read from another item (the next number): then a concurrent write took
@@ -152,8 +153,7 @@ static bool chosen_here(struct plan *p)
 	for (size_t i = 0; i < p->entity->param_count; i++) {
 		const struct attribute *a = slots_attribute(p->entity->slots, p->entity->param_at[i]);
 
-		if (a && a->default_ && !(w->input && row_has(w->input, a->at)))
-			term_walk(a->default_, see_fetch, &read);
+		read = read || (a && !(w->input && row_has(w->input, a->at)) && term_any(a->default_, is_fetch, NULL));
 	}
 	if (!read || value_equal(w->clash, p->key))
 		return false;

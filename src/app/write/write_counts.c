@@ -4,6 +4,7 @@
  * on its own, so a count's `by` or `when` uses a derived attribute of it, which is stored, and never the counter.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "app/write/joined.h"
+#include "base/grow.h"
 
 /* ---- conditions on a target ---- */
 
@@ -68,12 +69,7 @@ bool plan_add_ask(struct plan *p, struct plan_action *a, const struct plan_ask *
 		return false;
 	if (!a->ask_count)
 		plan_ask_alive(p, a);
-	if (a->ask_count == a->ask_capacity) {
-		size_t capacity = a->ask_capacity ? 2 * a->ask_capacity : 4;
-
-		a->asks = arena_grow(p->run->arena, a->asks, a->ask_capacity * sizeof(*ask), capacity * sizeof(*ask));
-		a->ask_capacity = capacity;
-	}
+	GROW_IN(p->run->arena, a->asks, a->ask_count, a->ask_capacity, 4);
 	a->asks[a->ask_count++] = *ask;
 	if (!ask->if_ || plan_filter(p, a, ask->if_, &cannot))
 		return true;

@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "app/write/deleting.h"
 #include "app/entity/input.h"
+#include "base/grow.h"
 #include "base/ulid.h"
 
 /* ---- ids ---- */
@@ -204,12 +205,7 @@ bool write_copy(struct write *w, const struct attribute *a, struct row *f)
 		row_set(f, a->at, note.value);
 	else if (value_present(full) || a->kept_by.n || (!w->trusted && !r->caller.operator_))
 		row_drop(f, a->at);
-	if (w->copy_count == w->copy_capacity) {
-		size_t capacity = w->copy_capacity ? 2 * w->copy_capacity : 4;
-
-		w->copies = arena_grow(r->arena, w->copies, w->copy_capacity * sizeof(note), capacity * sizeof(note));
-		w->copy_capacity = capacity;
-	}
+	GROW_IN(r->arena, w->copies, w->copy_count, w->copy_capacity, 4);
 	w->copies[w->copy_count++] = note;
 	return true;
 }

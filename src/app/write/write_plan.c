@@ -1,6 +1,7 @@
 /* The actions of a write: the item and its companions, old and new compared.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "app/write/write_plan.h"
+#include "base/grow.h"
 
 /* ---- small things ---- */
 
@@ -104,12 +105,7 @@ struct plan_action *plan_add(struct plan *p, enum plan_role role, enum dyn_write
 	struct arena *a = p->run->arena;
 	struct plan_action *x;
 
-	if (p->count == p->capacity) {
-		size_t capacity = p->capacity ? 2 * p->capacity : 8;
-
-		p->actions = arena_grow(a, p->actions, p->capacity * sizeof(*x), capacity * sizeof(*x));
-		p->capacity = capacity;
-	}
+	GROW_IN(a, p->actions, p->count, p->capacity, 8);
 	x = &p->actions[p->count++];
 	*x = (struct plan_action){ .role = role, .kind = kind, .key = key };
 	fields_init(&x->set, a);
@@ -148,38 +144,25 @@ static struct plan_action *add_alone(struct plan *p, enum plan_role role, enum d
 
 /* ---- companions ---- */
 
-struct name_seen {
-	const struct entity *entity;
-	bool counter;
-};
-
-static void see_counter(void *ctx, const struct term *t)
+static bool is_counter_path(const void *entity, const struct term *t)
 {
-	struct name_seen *x = ctx;
-
-	if (t->kind == TERM_PATH)
-		x->counter = x->counter || is_counter(x->entity, t->names[0]);
+	return t->kind == TERM_PATH && is_counter(entity, t->names[0]);
 }
 
 /* Whether a companion derives from a counter itself. Then the item alone does not tell its current form. One from a
  * derived attribute is as that says, because both are written together. */
 static bool reads_counter(const struct entity *e, const struct companion *c)
 {
-	struct name_seen x = { .entity = e };
+	bool reads = term_any(c->when, is_counter_path, e) || term_any(c->each_list, is_counter_path, e);
 
-	if (c->when)
-		term_walk(c->when, see_counter, &x);
-	if (c->each_list)
-		term_walk(c->each_list, see_counter, &x);
 	for (size_t i = 0; i < c->rule_count; i++) {
 		const struct template *t = c->rules[i].template;
 
-		if (c->rules[i].when)
-			term_walk(c->rules[i].when, see_counter, &x);
+		reads = reads || term_any(c->rules[i].when, is_counter_path, e);
 		for (size_t k = 0; k < t->part_count; k++)
-			x.counter = x.counter || (t->parts[k].name_count && is_counter(e, t->parts[k].names[0]));
+			reads = reads || (t->parts[k].name_count && is_counter(e, t->parts[k].names[0]));
 	}
-	return x.counter;
+	return reads;
 }
 
 /* Reads the existing companions of that kind instead of computing them. */

@@ -6,6 +6,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "app/write/turn.h"
 #include "app/write/write_plan.h"
+#include "base/grow.h"
 
 static struct number last_of(const struct take_note *n)
 {
@@ -29,12 +30,7 @@ static struct number last_taken(const struct write *w, const struct take_note *n
 
 static void note_take(struct write *w, const struct take_note *n)
 {
-	if (w->take_count == w->take_capacity) {
-		size_t capacity = w->take_capacity ? 2 * w->take_capacity : 2;
-
-		w->takes = arena_grow(w->run->arena, w->takes, w->take_capacity * sizeof(*n), capacity * sizeof(*n));
-		w->take_capacity = capacity;
-	}
+	GROW_IN(w->run->arena, w->takes, w->take_count, w->take_capacity, 2);
 	w->takes[w->take_count++] = *n;
 }
 

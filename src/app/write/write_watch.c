@@ -123,18 +123,10 @@ static void watch_requirements(struct watch *w, const struct requirement *list, 
 	}
 }
 
-static void see_old(void *ctx, const struct term *t)
+static bool is_old(const void *ctx, const struct term *t)
 {
-	*(bool *)ctx = *(bool *)ctx || (t->kind == TERM_PATH && t->of == TERM_OF_OLD);
-}
-
-/* A check that reads old values applies to every change. */
-static bool reads_old(const struct term *t)
-{
-	bool any = false;
-
-	term_walk(t, see_old, &any);
-	return any;
+	(void)ctx;
+	return t->kind == TERM_PATH && t->of == TERM_OF_OLD;
 }
 
 static void watch_checks(struct watch *w)
@@ -145,7 +137,7 @@ static void watch_checks(struct watch *w)
 		struct name_list names = { 0 };
 
 		names_of_term(w->arena, &names, e, e->checks[i].term);
-		if (reads_old(e->checks[i].term))
+		if (term_any(e->checks[i].term, is_old, NULL)) /* applies to every change */
 			watch_names(w, &names);
 		else
 			take_if_touched(w, &names, NULL);

@@ -160,13 +160,6 @@ static void read_collection(struct reading *r, struct load_span s, enum attr_typ
 			   "a set holds strings, numbers or binaries; others can be a list");
 }
 
-static bool is_beyond_item(const void *ctx, const struct term *t)
-{
-	(void)ctx;
-	return t->kind == TERM_NOW || t->kind == TERM_TODAY || t->kind == TERM_CALLER || t->kind == TERM_IS_ROLE ||
-	       t->kind == TERM_MAY || t->kind == TERM_EXISTS || t->kind == TERM_VISIBLE || t->kind == TERM_FETCH;
-}
-
 /* Copies are updated only when their source changes, so the condition must not depend on anything else. */
 static void read_copy_if(struct reading *r, struct load_span s, struct slice source)
 {
@@ -174,7 +167,7 @@ static void read_copy_if(struct reading *r, struct load_span s, struct slice sou
 
 	scope->target = source;
 	r->a->copy_if = load_span_term(r->l, s, scope);
-	if (term_any(r->a->copy_if, is_beyond_item, NULL))
+	if (term_reads_more(r->a->copy_if))
 		load_error(
 			r->l, span_place(r->l, s), "wrong-value",
 			"what a copy depends on must be attributes of its source, not other items, the caller or the time");

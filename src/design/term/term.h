@@ -128,6 +128,8 @@ void term_print(struct buf *b, const struct term *t);
 void term_walk(const struct term *t, void (*visit)(void *ctx, const struct term *t), void *ctx);
 /* Whether this is so of the term, or of one in it; `t` NULL: no. */
 bool term_any(const struct term *t, bool (*is)(const void *ctx, const struct term *t), const void *ctx);
+/* Whether it depends on more than its item: the caller, the time, other items, old values, the request. */
+bool term_reads_more(const struct term *t);
 
 /* ---- evaluation ---- */
 struct term_variable {

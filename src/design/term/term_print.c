@@ -235,3 +235,26 @@ bool term_any(const struct term *t, bool (*is)(const void *ctx, const struct ter
 			return true;
 	return false;
 }
+
+static bool is_beyond_item(const void *ctx, const struct term *t)
+{
+	(void)ctx;
+	switch (t->kind) {
+	case TERM_NOW:
+	case TERM_TODAY:
+	case TERM_CALLER:
+	case TERM_IS_ROLE:
+	case TERM_MAY:
+	case TERM_EXISTS:
+	case TERM_VISIBLE:
+	case TERM_FETCH: return true;
+	case TERM_CALL: return t->function == CALL_DAYS_AGO;
+	case TERM_PATH: return t->of != TERM_OF_ITEM || (t->name_count > 1 && slice_is(t->names[0], "caller"));
+	default: return false;
+	}
+}
+
+bool term_reads_more(const struct term *t)
+{
+	return term_any(t, is_beyond_item, NULL);
+}

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <time.h>
 #include "base/clock.h"
+#include "base/grow.h"
 #include "base/log.h"
 #include "process/live/live_internal.h"
 #include "process/relay/relay.h"
@@ -50,15 +51,8 @@ static void wait_ms(struct live *l, int64_t ms)
 /* With the lock held. */
 static bool take_topic(struct reader *x, struct live_topic *t)
 {
-	if (x->found_count == x->found_capacity) {
-		size_t more = x->found_capacity ? 2 * x->found_capacity : 64;
-		struct live_topic **bigger = mem_realloc(x->found, more * sizeof(*bigger));
-
-		if (!bigger)
-			return false;
-		x->found = bigger;
-		x->found_capacity = more;
-	}
+	if (!GROW(x->found, x->found_count + 1, x->found_capacity, 64))
+		return false;
 	t->refs++;
 	x->found[x->found_count++] = t;
 	return true;

@@ -2,8 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "process/live/live_stream.h"
 #include <stdlib.h>
-#include "base/alloc.h"
 #include "base/clock.h"
+#include "base/grow.h"
 #include "process/checkpoint.h"
 #include "process/keeper/keeper.h"
 
@@ -298,13 +298,7 @@ static void add_change(struct reading *g, uint64_t sequence, const struct change
 {
 	struct live_round *out = g->out;
 
-	if (out->count == g->capacity) {
-		size_t more = g->capacity ? 2 * g->capacity : 64;
-
-		out->list = arena_grow(g->run->arena, out->list, g->capacity * sizeof(*out->list),
-				       more * sizeof(*out->list));
-		g->capacity = more;
-	}
+	GROW_IN(g->run->arena, out->list, out->count, g->capacity, 64);
 	out->list[out->count++] = (struct live_change){ sequence, c, part };
 }
 

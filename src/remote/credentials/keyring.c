@@ -25,7 +25,7 @@ struct keyring {
 	struct credentials *current; /* NULL: none yet */
 	bool looking, spoilt;
 	int64_t not_before_us; /* the next search */
-	uint64_t searches, generation;
+	uint64_t generation;
 	char why[WHY]; /* of the last failure; empty: none */
 };
 
@@ -176,7 +176,6 @@ static void look_now(struct keyring *k)
 	c = look_up(k, why);
 	pthread_mutex_lock(&k->lock);
 	k->looking = false;
-	k->searches++;
 	if (c) {
 		old = k->current;
 		c->generation = ++k->generation;
