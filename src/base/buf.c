@@ -117,6 +117,12 @@ void buf_varint(struct buf *b, uint64_t v)
 	buf_add(b, bytes, n);
 }
 
+void buf_part(struct buf *b, struct slice s)
+{
+	buf_varint(b, s.n);
+	buf_put(b, s);
+}
+
 size_t read_varint(const void *p, const void *end, uint64_t *v)
 {
 	const uint8_t *at = p, *stop = end;

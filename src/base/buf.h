@@ -58,6 +58,7 @@ uint64_t read_be64(const void *p);
 /* LEB128. read_varint() returns the bytes used, 0 when [p, end) holds no whole varint. */
 void buf_varint(struct buf *b, uint64_t v);
 size_t read_varint(const void *p, const void *end, uint64_t *v);
+void buf_part(struct buf *b, struct slice s); /* its length as a varint, then itself */
 
 void buf_base64(struct buf *b, struct slice s);
 void buf_hex(struct buf *b, struct slice s); /* lower case */

@@ -91,5 +91,10 @@ static inline int slice_cmp(struct slice a, struct slice b)
 
 	return c ? c : (a.n > b.n) - (a.n < b.n);
 }
+/* The same for qsort(). */
+static inline int slice_order(const void *x, const void *y)
+{
+	return slice_cmp(*(const struct slice *)x, *(const struct slice *)y);
+}
 
 #endif

@@ -472,6 +472,11 @@ const struct access *design_access(const struct design *d, struct slice name);
 const struct design_index *design_index(const struct design *d, struct slice name);
 const struct action *entity_action(const struct entity *e, struct slice name);
 const struct attribute *entity_attribute(const struct entity *e, struct slice name);
+/* Whether it tells items apart for ever: unique, and it never changes. NULL: no. */
+static inline bool attribute_is_id(const struct attribute *a)
+{
+	return a && a->fixed && (a->id || a->unique);
+}
 /* Whether the pattern has a parameter of this name, in its path or its query string. */
 bool access_has_parameter(const struct access *a, const struct name *n);
 /* Whether the list assigns to an attribute of this name. */

@@ -58,8 +58,7 @@ static void encode(struct arena *a, struct slot *n)
 	size_t head;
 
 	buf_init(&b, a);
-	buf_varint(&b, n->name->text.n);
-	buf_put(&b, n->name->text);
+	buf_part(&b, n->name->text);
 	n->encoded = buf_slice(&b);
 	head = b.n < sizeof(n->head) ? b.n : sizeof(n->head);
 	memset(mask, 0xff, head);

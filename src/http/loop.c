@@ -463,7 +463,7 @@ void loop_run(struct loop *l)
 	uv_run(&l->uv, UV_RUN_DEFAULT);
 }
 
-static void close_handle(uv_handle_t *h, void *unused)
+void loop_close_handle(uv_handle_t *h, void *unused)
 {
 	(void)unused;
 	if (!uv_is_closing(h))
@@ -475,7 +475,7 @@ void loop_release(struct loop *l)
 	loop_take_posts(l); /* no connection is left, but posts must be freed */
 	while (atomic_load(&l->completing))
 		sched_yield();
-	uv_walk(&l->uv, close_handle, NULL);
+	uv_walk(&l->uv, loop_close_handle, NULL);
 	uv_run(&l->uv, UV_RUN_DEFAULT);
 	uv_loop_close(&l->uv);
 	while (l->free_exchanges) {

@@ -135,6 +135,7 @@ bool loop_init(struct loop *l) MUST_CHECK;
 /* Returns when drained. */
 void loop_run(struct loop *l);
 void loop_release(struct loop *l);
+void loop_close_handle(uv_handle_t *h, void *unused); /* for uv_walk() */
 
 /* ---- from any thread ---- */
 /* Takes over the socket. False: out of memory; the caller still owns it. */

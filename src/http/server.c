@@ -464,19 +464,12 @@ const struct address *server_address(const struct server *s)
 	return &s->address;
 }
 
-static void close_handle(uv_handle_t *h, void *unused)
-{
-	(void)unused;
-	if (!uv_is_closing(h))
-		uv_close(h, NULL);
-}
-
 void server_free(struct server *s)
 {
 	if (!s)
 		return;
 	if (s->has_loop) {
-		uv_walk(&s->uv, close_handle, NULL);
+		uv_walk(&s->uv, loop_close_handle, NULL);
 		uv_run(&s->uv, UV_RUN_DEFAULT);
 		uv_loop_close(&s->uv);
 	}

@@ -34,8 +34,7 @@ void fact_add(struct oracle *o, const struct buf *b)
 
 void fact_put_value(struct buf *b, struct value v)
 {
-	buf_varint(b, v.n);
-	buf_add(b, v.p, v.n);
+	buf_part(b, value_slice(v));
 }
 
 void fact_put_hash(struct buf *b, struct value v)

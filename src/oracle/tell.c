@@ -176,8 +176,7 @@ static uint64_t hash_of(struct oracle *o, const struct oracle_finding *f)
 	buf_init(&b, o->run.arena);
 	buf_byte(&b, (uint8_t)f->kind);
 	fact_put_value(&b, f->key);
-	buf_varint(&b, f->attribute.n);
-	buf_put(&b, f->attribute);
+	buf_part(&b, f->attribute);
 	fact_put_value(&b, f->found);
 	fact_put_value(&b, f->expected);
 	fact_put_value(&b, f->other);

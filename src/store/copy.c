@@ -15,32 +15,20 @@
 #define PORTION   ((size_t)256 << 10)
 #define PATH_ROOM 4352
 
-static bool starts(const char *name, const char *with)
-{
-	return strncmp(name, with, strlen(with)) == 0;
-}
-
-static bool ends(const char *name, const char *with)
-{
-	size_t n = strlen(name), m = strlen(with);
-
-	return n > m && strcmp(name + n - m, with) == 0;
-}
-
 static bool is_table(const char *name)
 {
-	return ends(name, ".sst") || ends(name, ".blob");
+	return name_ends(name, ".sst") || name_ends(name, ".blob");
 }
 
 static bool is_of_journal(const char *name)
 {
-	return starts(name, "journal.") || starts(name, "acknowledged");
+	return name_starts(name, "journal.") || name_starts(name, "acknowledged");
 }
 
 static bool is_left_out(const char *name)
 {
 	return strcmp(name, "LOCK") == 0 || strcmp(name, "reserve") == 0 || strcmp(name, "LOG") == 0 ||
-	       starts(name, "LOG.old");
+	       name_starts(name, "LOG.old");
 }
 
 static bool copy_bytes(int from, int to, struct reason *r)

@@ -10,33 +10,22 @@
 #include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "store/copy.h"
 #include "store/internal.h"
 
 /* ---- names ---- */
 
-static bool starts(const char *name, const char *with)
-{
-	return strncmp(name, with, strlen(with)) == 0;
-}
-
-static bool ends(const char *name, const char *with)
-{
-	size_t n = strlen(name), m = strlen(with);
-
-	return n > m && strcmp(name + n - m, with) == 0;
-}
-
 /* Files that hold data, or are created after the database. */
 static bool is_of_value(const char *name)
 {
-	return ends(name, ".sst") || ends(name, ".blob") || starts(name, "journal.") ||
+	return name_ends(name, ".sst") || name_ends(name, ".blob") || name_starts(name, "journal.") ||
 	       strcmp(name, "acknowledged") == 0 || strcmp(name, "token-secret") == 0;
 }
 
 /* Files that RocksDB creates before there is a database. */
 static bool is_scaffold(const char *name)
 {
-	return starts(name, "MANIFEST-") || starts(name, "OPTIONS-") || ends(name, ".log");
+	return name_starts(name, "MANIFEST-") || name_starts(name, "OPTIONS-") || name_ends(name, ".log");
 }
 
 enum store_contents store_contents(int dir_fd, const char *dir, struct reason *r)

@@ -18,11 +18,6 @@ const struct key_term *page_term(const struct page_request *r, struct slice name
 #include "table/layout.h"
 #include "value/key.h"
 
-static const struct key_schema *schema_of(const struct page_request *r)
-{
-	return r->index ? &r->index->key : &r->table->key;
-}
-
 static struct slice concat(struct arena *a, struct slice x, struct slice y)
 {
 	struct buf b;
@@ -97,7 +92,7 @@ static struct key_range range_of_term(const struct page_request *r, const struct
 
 static struct slice partition_of_query(const struct page_request *r, struct arena *a)
 {
-	const struct key_schema *k = schema_of(r);
+	const struct key_schema *k = page_key(r);
 	struct slice hash[KEY_HASH_MAX];
 	struct buf b;
 
@@ -116,7 +111,7 @@ static struct slice partition_of_query(const struct page_request *r, struct aren
 
 static struct key_range range_of_query(const struct page_request *r, struct arena *a)
 {
-	const struct key_schema *k = schema_of(r);
+	const struct key_schema *k = page_key(r);
 	struct slice base = partition_of_query(r, a);
 
 	for (int i = 0; i < k->range_count; i++) {
@@ -238,7 +233,7 @@ static bool start_fits(const struct page_request *r, const struct key_attr *attr
 
 enum page_start page_start_check(const struct page_request *r)
 {
-	const struct key_schema *k = schema_of(r);
+	const struct key_schema *k = page_key(r);
 	int hash_terms, range_terms;
 
 	if (!r->terms || !value_present(r->start))

@@ -45,6 +45,12 @@ struct page_request {
 	void *ctx;
 };
 
+/* The key of what is read: the table or the index. */
+static inline const struct key_schema *page_key(const struct page_request *r)
+{
+	return r->index ? &r->index->key : &r->table->key;
+}
+
 struct page {
 	int64_t count, scanned;
 	struct value last_key; /* LastEvaluatedKey, absent at the end */

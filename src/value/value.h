@@ -62,6 +62,11 @@ enum value_type value_type_parse(struct slice s);
 
 /* S and B: the bytes. N: the encoded number's bytes (which sort). Others: empty. */
 struct slice value_bytes(struct value v);
+/* The value as it is stored. */
+static inline struct slice value_slice(struct value v)
+{
+	return slice_make(v.p, v.n);
+}
 struct number value_number(struct value v); /* of an N */
 bool value_bool(struct value v);            /* of a BOOL */
 /* SS, NS, BS, L, M: the number of elements. Others: 0. */

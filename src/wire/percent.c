@@ -25,12 +25,29 @@ void percent_encode(struct buf *b, struct slice s)
 	}
 }
 
-static int hex_digit(char c)
+int percent_digit(char c)
 {
 	if (c >= '0' && c <= '9')
 		return c - '0';
 	c |= 0x20;
 	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+/* The byte of the escape at `i`; -1: there is none. */
+static int escaped_at(struct slice s, size_t i)
+{
+	int high = s.p[i] == '%' && i + 2 < s.n ? percent_digit(s.p[i + 1]) : -1;
+	int low = high >= 0 ? percent_digit(s.p[i + 2]) : -1;
+
+	return low >= 0 ? high << 4 | low : -1;
+}
+
+bool percent_is_valid(struct slice s)
+{
+	for (size_t i = 0; i < s.n; i++)
+		if (s.p[i] == '%' && escaped_at(s, i) < 0)
+			return false;
+	return true;
 }
 
 struct slice percent_decode(struct arena *a, struct slice s)
@@ -42,18 +59,10 @@ struct slice percent_decode(struct arena *a, struct slice s)
 		return s;
 	out = arena_alloc(a, s.n);
 	for (size_t i = 0; i < s.n; i++) {
-		int hi = -1, lo = -1;
+		int c = escaped_at(s, i);
 
-		if (s.p[i] == '%' && i + 2 < s.n) {
-			hi = hex_digit(s.p[i + 1]);
-			lo = hex_digit(s.p[i + 2]);
-		}
-		if (hi >= 0 && lo >= 0) {
-			out[n++] = (char)(hi << 4 | lo);
-			i += 2;
-		} else {
-			out[n++] = s.p[i];
-		}
+		out[n++] = c < 0 ? s.p[i] : (char)c;
+		i += c < 0 ? 0 : 2;
 	}
 	return slice_make(out, n);
 }

@@ -9,5 +9,9 @@
 void percent_encode(struct buf *b, struct slice s);
 /* Malformed escapes are left unchanged. Returns `s` itself if it has no escape. */
 struct slice percent_decode(struct arena *a, struct slice s);
+/* Whether each % has two hexadecimal digits after it. */
+bool percent_is_valid(struct slice s);
+/* The value of a hexadecimal digit; -1: it is none. */
+int percent_digit(char c);
 
 #endif

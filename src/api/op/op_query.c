@@ -94,11 +94,6 @@ static bool check_range_terms(struct op_state *s, const struct paging *p, const 
 	return left == 0 || INVALID("Query key condition not supported");
 }
 
-static const struct key_schema *schema_of(const struct page_request *r)
-{
-	return r->index ? &r->index->key : &r->table->key;
-}
-
 /* Of the first `n` attributes those that lack a condition with `=`: "r1, r2", or empty. */
 static struct slice without_equality(struct op_state *s, const struct page_request *r, const struct key_attr *attrs,
 				     size_t n)
@@ -144,7 +139,7 @@ static bool check_multi_attribute(struct op_state *s, const struct page_request 
 /* DynamoDB walks the key schema and checks start key and conditions together. */
 static bool check_key_condition(struct op_state *s, const struct paging *p, struct error *e)
 {
-	const struct key_schema *k = schema_of(&p->request);
+	const struct key_schema *k = page_key(&p->request);
 
 	return check_multi_attribute(s, &p->request, k, e) && check_hash_terms(s, p, k, e) &&
 	       check_range_terms(s, p, k, e);
@@ -190,7 +185,7 @@ static bool check_start_bounds(struct op_state *s, const struct page_request *r,
 static bool check_filter_keys(struct op_state *s, const struct paging *p, struct error *e)
 {
 	const struct page_request *r = &p->request;
-	const struct key_schema *k = schema_of(r);
+	const struct key_schema *k = page_key(r);
 	const struct path *paths;
 	size_t n = r->filter ? condition_paths(r->filter, &paths) : 0;
 

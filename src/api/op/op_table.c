@@ -35,11 +35,6 @@ static size_t position_after(const struct catalog *c, struct slice name)
 	return low;
 }
 
-static int compare_names(const void *x, const void *y)
-{
-	return slice_cmp(*(const struct slice *)x, *(const struct slice *)y);
-}
-
 /* The names after `after`, in order, from the catalog and of tables elsewhere. Reads one more than `limit`, to see
  * whether there are more. */
 static struct slice *names_after(struct op_state *s, struct slice after, size_t limit, size_t *count)
@@ -58,7 +53,7 @@ static struct slice *names_after(struct op_state *s, struct slice after, size_t 
 		if (slice_cmp(api->elsewhere[i], after) > 0 && !catalog_table(s->catalog, api->elsewhere[i]))
 			names[n++] = api->elsewhere[i];
 	if (n > here)
-		qsort(names, n, sizeof(*names), compare_names);
+		qsort(names, n, sizeof(*names), slice_order);
 	*count = n;
 	return names;
 }

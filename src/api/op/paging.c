@@ -125,11 +125,6 @@ bool paging_resolve(struct op_state *s, struct paging *p, struct error *e)
 	return r->table && (!q->index.n || resolve_index(s, p, e));
 }
 
-static int by_name(const void *x, const void *y)
-{
-	return slice_cmp(*(const struct slice *)x, *(const struct slice *)y);
-}
-
 /* The top-level attributes of the paths that the index lacks, sorted: "a, b", or empty. */
 static struct slice not_projected(struct op_state *s, const struct paging *p, const struct path *paths, size_t n)
 {
@@ -141,7 +136,7 @@ static struct slice not_projected(struct op_state *s, const struct paging *p, co
 		if (!index_has_attribute(p->request.table, p->request.index, paths[i].steps[0].name))
 			names[count++] = paths[i].steps[0].name;
 	if (count)
-		qsort(names, count, sizeof(*names), by_name);
+		qsort(names, count, sizeof(*names), slice_order);
 	buf_init(&b, s->arena);
 	for (size_t i = 0; i < count; i++) {
 		if (i && slice_equal(names[i], names[i - 1]))

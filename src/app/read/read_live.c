@@ -69,14 +69,7 @@ static void add_partition(struct arena *a, struct partitions *x, struct slice ke
 static void begin_name(struct buf *b, struct arena *a, struct slice index)
 {
 	buf_init(b, a);
-	buf_varint(b, index.n);
-	buf_put(b, index);
-}
-
-static void add_value(struct buf *b, struct value v)
-{
-	buf_varint(b, v.n);
-	buf_add(b, v.p, v.n);
+	buf_part(b, index);
 }
 
 /* False: the item lacks a part of the key. */
@@ -89,7 +82,7 @@ static bool name_of_image(struct arena *a, struct slice index, const struct key_
 		return false;
 	begin_name(&b, a, index);
 	for (size_t i = 0; i < k->hash_count; i++)
-		add_value(&b, value_get(image, k->hash[i].name));
+		buf_part(&b, value_slice(value_get(image, k->hash[i].name)));
 	*out = buf_slice(&b);
 	return true;
 }
@@ -104,7 +97,7 @@ static bool name_of_plan(const struct pattern *p, const struct query_plan *plan,
 
 		if (!c || c->op != WHERE_EQ || !value_present(c->value))
 			return false;
-		add_value(&b, c->value);
+		buf_part(&b, value_slice(c->value));
 	}
 	*out = buf_slice(&b);
 	return true;

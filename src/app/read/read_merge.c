@@ -376,8 +376,7 @@ static void save_part(struct merge_flow *m, size_t i, const struct read_place *p
 	flow_save(part->s, place, &inner);
 	buf_be64(b, part->id);
 	buf_byte(b, 0);
-	buf_varint(b, inner.n);
-	buf_put(b, buf_slice(&inner));
+	buf_part(b, buf_slice(&inner));
 }
 
 /* The place of each part: the newest in the chain, or its beginning. */

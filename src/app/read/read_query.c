@@ -129,12 +129,8 @@ static void query_save(struct flow *s, const struct read_place *place, struct bu
 	const struct read_names *open = &((struct query_flow *)s)->p->known->open;
 
 	buf_varint(b, (uint64_t)place->step);
-	for (size_t i = 0; value_present(place->at) && i < open->count; i++) {
-		struct value v = value_get(place->at, open->list[i]->text);
-
-		buf_varint(b, v.n);
-		buf_add(b, v.p, v.n);
-	}
+	for (size_t i = 0; value_present(place->at) && i < open->count; i++)
+		buf_part(b, value_slice(value_get(place->at, open->list[i]->text)));
 }
 
 static size_t add_fixed(const struct query_flow *q, struct value_member *members)

@@ -2,37 +2,19 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "app/rest/target.h"
 #include "design/term/term_text.h"
+#include "wire/percent.h"
 
-static int hex_digit(char c)
+/* A + of a query string is a space. */
+static struct slice unescape(struct arena *a, struct slice s, bool plus)
 {
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	c = (char)(c | 0x20);
-	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
+	char *spaced;
 
-/* False: a malformed escape. */
-static bool unescape(struct arena *a, struct slice s, bool plus, struct slice *out)
-{
-	char *to = arena_alloc(a, s.n);
-	size_t n = 0;
-
-	for (size_t i = 0; i < s.n; i++) {
-		int high, low;
-
-		if (s.p[i] != '%') {
-			to[n++] = plus && s.p[i] == '+' ? ' ' : s.p[i];
-			continue;
-		}
-		high = i + 2 < s.n ? hex_digit(s.p[i + 1]) : -1;
-		low = high >= 0 ? hex_digit(s.p[i + 2]) : -1;
-		if (low < 0)
-			return false;
-		to[n++] = (char)(high * 16 + low);
-		i += 2;
-	}
-	*out = slice_make(to, n);
-	return true;
+	if (!plus || !memchr(s.p, '+', s.n))
+		return percent_decode(a, s);
+	spaced = arena_alloc(a, s.n);
+	for (size_t i = 0; i < s.n; i++)
+		spaced[i] = s.p[i] == '+' ? ' ' : s.p[i];
+	return percent_decode(a, slice_make(spaced, s.n));
 }
 
 /* Most segments need no decoding. */
@@ -49,8 +31,9 @@ bool target_decode(struct run *r, struct slice text, bool plus, struct slice *ou
 	*out = text;
 	if (is_plain(text))
 		return true;
-	if (!unescape(r->arena, text, plus, out))
+	if (!percent_is_valid(text))
 		return run_fail(r, PROBLEM_MALFORMED, "the address has a '%%' without two hexadecimal digits after it");
+	*out = unescape(r->arena, text, plus);
 	if (!text_is_utf8(*out) || memchr(out->p, 0, out->n))
 		return run_fail(r, PROBLEM_MALFORMED, "the address is not UTF-8");
 	return true;

@@ -195,11 +195,6 @@ static bool can_move(const struct checker *c, const struct entity *e)
 	return false;
 }
 
-static bool is_lasting_id(const struct attribute *a)
-{
-	return a && a->fixed && (a->id || a->unique);
-}
-
 /* Whether all of these stay, and one of them is an id. */
 static bool finds_again(const struct entity *e, const struct slice *names, size_t n)
 {
@@ -208,7 +203,7 @@ static bool finds_again(const struct entity *e, const struct slice *names, size_
 		const struct attribute *a = entity_attribute(e, names[i]);
 		if (!a || !a->fixed)
 			return false;
-		by_id |= is_lasting_id(a);
+		by_id |= attribute_is_id(a);
 	}
 	return by_id;
 }

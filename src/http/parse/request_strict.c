@@ -2,6 +2,7 @@
  * skip them (request_plain.c).
  * SPDX-License-Identifier: Apache-2.0 */
 #include "http/parse/request_strict.h"
+#include "wire/percent.h"
 
 #define SIZE_DIGITS 15 /* S3: 60 bits */
 
@@ -53,17 +54,9 @@ enum strict_result strict_head(struct strict_lines *s, const char *p, size_t n, 
 	return STRICT_MORE;
 }
 
-static int hex_digit(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	c |= 0x20;
-	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
 static bool take_digit(struct strict_chunks *s, char c)
 {
-	int digit = hex_digit(c);
+	int digit = percent_digit(c);
 
 	if (digit < 0 || s->digits == SIZE_DIGITS)
 		return false;

@@ -12,12 +12,6 @@
 
 #define ORDER_BYTES 3 /* of an id, after its time */
 
-static void put_part(struct buf *b, struct slice s)
-{
-	buf_varint(b, s.n);
-	buf_put(b, s);
-}
-
 /* Writes the last bytes of the change's sequence number, so that items of one millisecond sort in the order of their
  * changes. */
 static void put_order(uint8_t out[ORDER_BYTES], struct slice sequence)
@@ -41,12 +35,12 @@ static struct value effect_id(struct effect *x, const struct attribute *a)
 	struct buf b;
 
 	buf_init(&b, r->arena);
-	put_part(&b, r->design->name);
-	put_part(&b, x->processor->name);
-	put_part(&b, x->change->sequence);
-	put_part(&b, slice_make(x->change->key.p, x->change->key.n));
-	put_part(&b, slice_make(x->row_key.p, x->row_key.n));
-	put_part(&b, a->name);
+	buf_part(&b, r->design->name);
+	buf_part(&b, x->processor->name);
+	buf_part(&b, x->change->sequence);
+	buf_part(&b, slice_make(x->change->key.p, x->change->key.n));
+	buf_part(&b, slice_make(x->row_key.p, x->row_key.n));
+	buf_part(&b, a->name);
 	if (!HMAC(EVP_sha256(), app_secret(r->app), CALLER_SECRET_BYTES, (const uint8_t *)b.p, b.n, hash, NULL))
 		arena_out_of_memory(r->arena);
 	put_order(hash, x->change->sequence);

@@ -37,11 +37,6 @@ bool keeper_can_move(struct run *r, const struct entity *e)
 
 /* ---- finding it ---- */
 
-static bool is_id(const struct attribute *a)
-{
-	return a && a->fixed && (a->id || a->unique);
-}
-
 struct search {
 	struct run *run;
 	const struct entity *entity;
@@ -59,7 +54,7 @@ static bool visit(void *ctx, const struct row *row, bool *stop)
 	for (size_t i = 0; i < e->attribute_count; i++) {
 		const struct attribute *a = &e->attributes[i];
 
-		if (is_id(a) && !value_equal(row_get(row, a->at), row_get(&x->gone, a->at)))
+		if (attribute_is_id(a) && !value_equal(row_get(row, a->at), row_get(&x->gone, a->at)))
 			return true;
 	}
 	*stop = x->found = true;
@@ -79,7 +74,7 @@ static bool leads_there(struct search *x, const struct access *a)
 
 		if (!of || !of->fixed)
 			return false;
-		by_id = by_id || is_id(of);
+		by_id = by_id || attribute_is_id(of);
 	}
 	return by_id;
 }
@@ -89,7 +84,7 @@ static bool has_id(const struct search *x)
 	for (size_t i = 0; i < x->entity->attribute_count; i++) {
 		const struct attribute *a = &x->entity->attributes[i];
 
-		if (is_id(a) && value_present(row_get(&x->gone, a->at)))
+		if (attribute_is_id(a) && value_present(row_get(&x->gone, a->at)))
 			return true;
 	}
 	return false;
@@ -108,7 +103,7 @@ static bool search_identity(struct search *x, bool *asked)
 
 		if (!e->found_by.n || !a || !a->fixed)
 			return true;
-		by_id = by_id || is_id(a);
+		by_id = by_id || attribute_is_id(a);
 	}
 	if (!by_id)
 		return true;

@@ -4,12 +4,6 @@
 
 /* ---- keys ---- */
 
-static void add_part(struct buf *b, struct slice s)
-{
-	buf_varint(b, s.n);
-	buf_put(b, s);
-}
-
 /* The caller as far as it matters for the list: anonymous (also where no rule asks who the caller is), an operator, or
  * a subject with its session. */
 static struct caller caller_of(struct run *r, const struct access *access)
@@ -26,11 +20,11 @@ static void add_caller(struct buf *b, const struct caller *c)
 	if (!c->operator_ && !c->subject.n)
 		return;
 	buf_byte(b, c->operator_ ? 'o' : 'c');
-	add_part(b, c->subject);
-	add_part(b, c->session.account);
-	add_part(b, c->session.stamp);
+	buf_part(b, c->subject);
+	buf_part(b, c->session.account);
+	buf_part(b, c->session.stamp);
 	for (size_t i = 0; i < c->role_count; i++)
-		add_part(b, c->roles[i]);
+		buf_part(b, c->roles[i]);
 }
 
 struct slice live_topic_key(struct run *r, const struct read_live *list, struct caller *caller)
@@ -39,8 +33,8 @@ struct slice live_topic_key(struct run *r, const struct read_live *list, struct 
 
 	buf_init(&b, r->arena);
 	buf_add(&b, &list->access, sizeof(list->access));
-	add_part(&b, slice_make(list->params.p, list->params.n));
-	add_part(&b, slice_make(list->key.p, list->key.n));
+	buf_part(&b, slice_make(list->params.p, list->params.n));
+	buf_part(&b, slice_make(list->key.p, list->key.n));
 	*caller = caller_of(r, list->access);
 	add_caller(&b, caller);
 	return buf_slice(&b);
