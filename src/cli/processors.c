@@ -330,7 +330,7 @@ static const struct verb *find(const char *name)
 static int check_words(const struct ask *c, const struct verb *v, const char *design, int words)
 {
 	if (!v)
-		return complain(EXIT_USAGE, "'%s' is none of list, pause, resume, replay, parked, retry and drop",
+		return complain(EXIT_USAGE, "'%s' is not one of list, pause, resume, replay, parked, retry and drop",
 				c->verb);
 	if (words > v->words - (v->words == 2 && c->options->all))
 		return complain(EXIT_USAGE, "too many words; a name of several words needs quotes");

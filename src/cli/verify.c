@@ -76,7 +76,7 @@ const struct command command_verify = {
 		 "--design FILE… [--data DIR | --endpoint URL] [--json] [--repair [--yes]]",
 	.about = "Without a design: compares every index with its table, and recounts the numbers of items and\n"
 		 "bytes that the database keeps. It does not know the counters of a design.\n\n"
-		 "With a design: compares the items with what the design says of them: attributes, derived values\n"
+		 "With a design: compares the items with what the design says about them: attributes, derived values\n"
 		 "and keys, counters, guards, companions, copies, and what deletions should have removed.\n"
 		 "docs/verify.md lists all kinds of findings.\n\n"
 		 "A directory must not be in use. Only --repair changes it: otherwise a temporary copy is read,\n"

@@ -120,7 +120,7 @@ static bool print_progress(void *ctx, const struct oracle_progress *p)
 		return true;
 	x->told_us = now;
 	if (p->comparing)
-		fprintf(stderr, "%.*s: comparing what %llu items say of one another\n", SLICE_ARG(x->design->name),
+		fprintf(stderr, "%.*s: comparing what %llu items say about one another\n", SLICE_ARG(x->design->name),
 			(unsigned long long)p->items);
 	else if (p->pass > 1)
 		fprintf(stderr, "%.*s: looking again, %llu of %llu items\n", SLICE_ARG(x->design->name),

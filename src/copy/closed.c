@@ -80,7 +80,7 @@ bool copy_source_leave(struct copier *c)
 	j->is_closed = false;
 	return copy_job_fail(
 		j,
-		"%.*s: servers of the design at %s were told meanwhile to take writes again (--reopen), so nothing "
+		"%.*s: servers of the design at %s were told meanwhile to accept writes again (--reopen), so nothing "
 		"was switched: run this again",
 		SLICE_ARG(j->table), j->o->from.name);
 }

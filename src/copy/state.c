@@ -308,7 +308,7 @@ bool copy_state_claim(struct copier *c, bool exists, struct slice owner, uint64_
 	struct job *j = c->job;
 
 	if (!ulid_new(clock_now_ms(&clock_system), j->owner))
-		return copy_job_fail(j, "there are no random numbers");
+		return copy_job_fail(j, "cannot get random bytes");
 	j->owner[ULID_LENGTH] = 0;
 	j->is_saved = put_state(c, j->owner, exists, owner, (int64_t)beat);
 	return j->is_saved;

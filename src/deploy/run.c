@@ -227,7 +227,7 @@ static bool ask_again(struct run_state *s, const struct deploy_step *step, const
 	if (clock_monotonic_us() - t->taken_us <= most * 1000)
 		return true;
 	s->failure = (struct deploy_failure){ .table = name_of(s, step) };
-	s->failure.words = arena_printf(&s->arena, "the endpoint takes %s, and nothing comes of it (%.*s)", operation,
+	s->failure.words = arena_printf(&s->arena, "the endpoint accepts %s, but does nothing (%.*s)", operation,
 					SLICE_ARG(step->words));
 	return false;
 }

@@ -218,7 +218,7 @@ static void tell_stranger(struct oracle *o, const struct at_key *x)
 {
 	struct oracle_finding f = { .kind = ORACLE_STRANGER, .weight = ORACLE_NOTE, .key = x->key };
 
-	tell(o, &f, "%.*s fits no entity and is no companion", SLICE_ARG(say_key(&o->run, x->key)));
+	tell(o, &f, "%.*s fits no entity and is not a companion", SLICE_ARG(say_key(&o->run, x->key)));
 }
 
 static void tell_clash(struct oracle *o, const struct at_key *x)

@@ -694,7 +694,7 @@ static void stand_still(struct process *p, const char *why)
 {
 	char problem[LEDGER_TEXT];
 
-	log_error("%s: its processors stand still; everything else is served", why);
+	log_error("%s: its processors do not run; everything else is served", why);
 	snprintf(problem, sizeof(problem), "stands still: %s", why);
 	pthread_mutex_lock(&p->lock);
 	snprintf(p->standstill, sizeof(p->standstill), "%s", why);

@@ -245,7 +245,7 @@ static bool may_wait(struct control *c)
 	arena_defer(c->run->arena, leave, c->process);
 	if (atomic_fetch_add(&c->process->waiters, 1) < WAITERS_MOST)
 		return true;
-	(void)run_fail(c->run, PROBLEM_BUSY, "%d requests wait for the processors already", WAITERS_MOST);
+	(void)run_fail(c->run, PROBLEM_BUSY, "%d requests are already waiting for the processors", WAITERS_MOST);
 	c->run->problem.retry_after = 1;
 	return false;
 }
@@ -381,7 +381,7 @@ static bool dispatch(struct control *c)
 	fleet_look(c->process, c->run, &c->fleet);
 	c->method = rows[i].method;
 	if (method != rows[i].method)
-		return run_fail(c->run, PROBLEM_METHOD, "the address does not take this method");
+		return run_fail(c->run, PROBLEM_METHOD, "this address does not allow the method");
 	return rows[i].handle(c);
 }
 

@@ -104,7 +104,7 @@ static void read_answer(struct remote_backend *b, struct arena *a, const struct 
 	if (f->status == 200 && !json_is(body, JSON_OBJECT)) {
 		fail_attempt(t, RETRY_TRANSIENT, REMOTE_DAMAGED, true,
 			     arena_printf(a, "%s: %s", b->remote->database.url,
-					  whole ? "the reply is no JSON" : "the reply came damaged"));
+					  whole ? "the reply is not JSON" : "the reply came damaged"));
 		return;
 	}
 	t->reply = (struct backend_reply){ .status = f->status, .body = json_is(body, JSON_OBJECT) ? body : &empty };

@@ -39,8 +39,7 @@ struct slice remote_explain(const struct remote *r, struct arena *a, const struc
 		return no_table(r, a, m);
 	if (slice_is(e, "InvalidSignatureException") && slice_contains(m, SLICE("valid region")))
 		return arena_printf(
-			a,
-			"the database at %s is in another region than %s, which requests are signed for: set AWS_REGION",
+			a, "the database at %s is not in %s, the region that requests are signed for: set AWS_REGION",
 			r->database.host, r->region);
 	if (slice_is(e, "UnrecognizedClientException"))
 		return arena_printf(
@@ -50,7 +49,7 @@ struct slice remote_explain(const struct remote *r, struct arena *a, const struc
 	if (slice_is(e, "InvalidSignatureException"))
 		return arena_printf(
 			a,
-			"%s does not take the signature: the secret is not that of the access key, or this machine's clock is wrong",
+			"%s rejects the signature: the secret is not that of the access key, or this machine's clock is wrong",
 			r->database.host);
 	if (slice_is(e, "ExpiredTokenException"))
 		return arena_printf(

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <strings.h>
 #include "base/alloc.h"
+#include "base/clock.h"
 
 #define IDLE_S     45L /* servers close connections that are idle for a minute or more */
 #define FIRST_ROOM 4096
@@ -14,10 +15,12 @@
 struct fetch {
 	CURL *curl;
 	const atomic_bool *stop;
+	bool repeats;
 	/* Of the request under way: */
 	const struct fetch_request *request;
 	struct fetch_reply *reply;
 	size_t room;
+	int64_t started_us;
 	int sendings; /* connections that it was about to be sent over */
 	bool too_large, no_memory;
 	char error[CURL_ERROR_SIZE];
@@ -116,7 +119,8 @@ static int on_progress(void *ctx, curl_off_t down, curl_off_t downloaded, curl_o
 	const struct fetch *f = ctx;
 
 	(void)down, (void)downloaded, (void)up, (void)uploaded;
-	return f->stop && atomic_load(f->stop);
+	return f->stop && atomic_load(f->stop) &&
+	       clock_monotonic_us() - f->started_us >= (int64_t)f->request->grace_ms * 1000;
 }
 
 /* Called before the request goes out over a connection. The second time is libcurl's own repetition (F1): refused. */
@@ -125,7 +129,7 @@ static int on_sending(void *ctx, char *to, char *from, int to_port, int from_por
 	struct fetch *f = ctx;
 
 	(void)to, (void)from, (void)to_port, (void)from_port;
-	return f->sendings++ ? CURL_PREREQFUNC_ABORT : CURL_PREREQFUNC_OK;
+	return f->sendings++ && !f->repeats ? CURL_PREREQFUNC_ABORT : CURL_PREREQFUNC_OK;
 }
 
 /* ---- life ---- */
@@ -171,6 +175,7 @@ struct fetch *fetch_new(const struct fetch_options *o)
 	if (!f)
 		return NULL;
 	f->stop = o->stop;
+	f->repeats = o->repeats;
 	f->curl = curl_easy_init();
 	if (f->curl && set_options(f, o))
 		return f;
@@ -253,11 +258,11 @@ static bool was_sent(struct fetch *f)
 
 static enum fetch_end end_of(struct fetch *f, CURLcode code)
 {
-	if (code == CURLE_OK)
+	if (code == CURLE_OK || (f->too_large && f->request->cut))
 		return FETCH_ANSWERED;
 	if (f->no_memory || code == CURLE_OUT_OF_MEMORY)
 		return FETCH_NO_MEMORY;
-	if (code == CURLE_ABORTED_BY_CALLBACK && f->sendings < 2)
+	if (code == CURLE_ABORTED_BY_CALLBACK && (f->sendings < 2 || f->repeats))
 		return FETCH_STOPPED;
 	if (!was_sent(f))
 		return FETCH_NOT_SENT;
@@ -286,6 +291,7 @@ void fetch_send(struct fetch *f, const struct fetch_request *q, struct fetch_rep
 {
 	struct curl_slist *headers = header_list(q->headers);
 	CURLcode code = CURLE_OUT_OF_MEMORY;
+	curl_off_t seconds = 0;
 	long status = 0;
 
 	*r = (struct fetch_reply){ 0 };
@@ -293,6 +299,7 @@ void fetch_send(struct fetch *f, const struct fetch_request *q, struct fetch_rep
 	f->request = q;
 	f->reply = r;
 	f->room = 0;
+	f->started_us = clock_monotonic_us();
 	f->sendings = 0;
 	f->too_large = f->no_memory = false;
 	f->error[0] = '\0';
@@ -304,7 +311,10 @@ void fetch_send(struct fetch *f, const struct fetch_request *q, struct fetch_rep
 	if (r->end == FETCH_ANSWERED) {
 		curl_easy_getinfo(f->curl, CURLINFO_RESPONSE_CODE, &status);
 		r->status = (int)status;
+		if (curl_easy_getinfo(f->curl, CURLINFO_RETRY_AFTER, &seconds) == CURLE_OK && seconds > 0)
+			r->retry_after_s = seconds;
 	} else {
+		r->no_listener = code == CURLE_COULDNT_CONNECT;
 		say_why(f, code, r);
 		mem_free(r->body);
 		r->body = NULL;

@@ -2,7 +2,8 @@
  *
  * Invariants
  *   F1  A request goes out once. libcurl by itself sends a request again when a kept connection turns out to be dead; that
- *       is stopped, for the server may have carried out the first one. Whether to repeat is the caller's decision.
+ *       is stopped, for the server may have carried out the first one. Whether to repeat is the caller's decision, or for
+ *       all requests `repeats`.
  *   F2  FETCH_NOT_SENT means that the server cannot have seen the whole request.
  *   F3  Redirects are not followed, and nothing but http and https is spoken.
  *
@@ -21,6 +22,7 @@
 struct fetch_options {
 	const char *ca_bundle;   /* a file of certificates; NULL: the system's */
 	bool direct;             /* past any proxy of the environment */
+	bool repeats;            /* requests that go out twice do no harm */
 	const atomic_bool *stop; /* once true, requests end within a second; NULL: never */
 };
 
@@ -34,7 +36,9 @@ struct fetch_request {
 	const char *const *headers; /* "Name: value"; NULL at the end */
 	struct slice body;
 	long connect_ms, total_ms; /* the total includes connecting */
-	size_t most;               /* bytes of the reply's body */
+	size_t most;               /* bytes of the reply's body; a longer reply fails … */
+	bool cut;                  /* … or its rest is not read */
+	long grace_ms;             /* it has so long, from its start, even when `stop` is true */
 };
 
 enum fetch_end {
@@ -51,13 +55,15 @@ enum fetch_end {
 
 struct fetch_reply {
 	enum fetch_end end;
-	int status; /* FETCH_ANSWERED only */
-	char *body; /* the caller's to mem_free(); NULL when n is 0 */
+	int status;       /* FETCH_ANSWERED only */
+	bool no_listener; /* FETCH_NOT_SENT: nothing accepts connections there */
+	char *body;       /* the caller's to mem_free(); NULL when n is 0 */
 	size_t n;
 	bool gzip; /* Content-Encoding */
 	bool has_crc32;
 	uint32_t crc32;         /* x-amz-crc32: of the body as it came */
 	int64_t retry_after_ms; /* x-amz-retry-after; -1: none */
+	int64_t retry_after_s;  /* Retry-After; 0: none */
 	int64_t date_ms;        /* Date; -1: none */
 	char id[FETCH_ID];      /* x-amzn-RequestId */
 	char type[FETCH_ID];    /* x-amzn-ErrorType, up to a ':' */

@@ -72,7 +72,7 @@ static bool fill(const struct parts *p, struct endpoint *e)
 static bool take_parts(const struct parts *p, const char *url, struct endpoint *e, char *why, size_t n)
 {
 	if (!p->scheme || !p->host || !*p->host)
-		return refuse_place(why, n, "'%s' is no address such as https://host", url);
+		return refuse_place(why, n, "'%s' is not an address such as https://host", url);
 	if (p->user || p->query || p->fragment) /* not shown: it may hold a password */
 		return refuse_place(why, n, "%s", "the address of a database has neither a user, nor '?', nor '#'");
 	e->loopback = is_loopback(p->host);
@@ -100,7 +100,7 @@ bool endpoint_parse(const char *url, struct endpoint *e, char *why, size_t n)
 		ok = take_parts(&p, url, e, why, n);
 		release(&p);
 	} else {
-		refuse_place(why, n, "'%s' is no address such as https://host", url);
+		refuse_place(why, n, "'%s' is not an address such as https://host", url);
 	}
 	curl_url_cleanup(u);
 	return ok;
@@ -179,14 +179,14 @@ bool remote_parse(const char *text, struct remote_place *p, char *why, size_t n)
 		if (!endpoint_is_region(text + 4))
 			return refuse_place(
 				why, n,
-				"'%s' is no region: write aws:eu-west-1, or aws for the region of AWS_REGION or the profile",
+				"'%s' is not a region: write aws:eu-west-1, or aws for the region of AWS_REGION or the profile",
 				text + 4);
 		snprintf(p->region, sizeof(p->region), "%s", text + 4);
 		return true;
 	}
 	if (!strstr(text, "://"))
 		return refuse_place(why, n,
-				    "'%s' is no backend: write aws, aws:REGION, https://HOST, or http://127.0.0.1:PORT",
+				    "'%s' is not a backend: write aws, aws:REGION, https://HOST, or http://127.0.0.1:PORT",
 				    text);
 	if (!endpoint_parse(text, &e, why, n))
 		return false;

@@ -63,7 +63,7 @@ static bool find_region(struct remote *r, const struct settings *s, const char *
 		return false;
 	}
 	if (!endpoint_is_region(region)) {
-		snprintf(why, n, "'%.80s' is no region such as eu-west-1", region);
+		snprintf(why, n, "'%.80s' is not a region such as eu-west-1", region);
 		return false;
 	}
 	snprintf(r->region, sizeof(r->region), "%s", region);

@@ -99,7 +99,7 @@ enum remote_trouble {
 	REMOTE_BUSY,   /* no connection became free */
 	REMOTE_SERVER, /* 5xx */
 	REMOTE_THROTTLED,
-	REMOTE_DAMAGED, /* the checksum differs, or the reply is no JSON */
+	REMOTE_DAMAGED, /* the checksum differs, or the reply is not JSON */
 	REMOTE_SKEWED,
 	REMOTE_CREDENTIALS,
 	REMOTE_REFUSED, /* any other error of the service: conditions, missing tables */

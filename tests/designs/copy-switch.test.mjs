@@ -64,7 +64,7 @@ test('writers go on during the switch: what was acknowledged is at the target, w
   const late = again.withToken(ann.token);
   assert.equal((await post(late, 'z')).status, 503);
   assert.equal((await late.get('/users/ann')).status, 200);
-  assert.match(again.server.log(), /its table moves away: writes are refused here, reads continue/);
+  assert.match(again.server.log(), /its table is moving away: writes are refused here, reads continue/);
 
   // And the other way, with the old place as the target: it takes writes again.
   await copied(0, to.endpoint, again.server.endpoint, '--design', social, '--switch', '--replace', '--yes');
@@ -133,7 +133,7 @@ test('what is reopened while a switch runs is not switched, for what is written 
   gate.hold = () => false;
   gate.release();
   assert.equal(await run.done, 1, run.stderr);
-  assert.match(run.stderr, /were told meanwhile to take writes again \(--reopen\), so nothing was switched: run this again/);
+  assert.match(run.stderr, /were told meanwhile to accept writes again \(--reopen\), so nothing was switched: run this again/);
   assert.equal((await post(ann, 'and after it')).status, 201);
 
   // The next one has them all, and after it the reopening says what it means.

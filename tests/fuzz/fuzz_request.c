@@ -71,7 +71,7 @@ static int call(const char *service, const char *name, struct slice body)
 	check(c.status == 200 || (c.status >= 400 && c.status < 500), name, c.reply);
 	check((c.status == 200) == (c.error_type.n == 0), "an error and its name", c.error_type);
 	/* TagResource and UntagResource answer with nothing. */
-	check(c.reply.n == 0 || json_parse(&a, c.reply) != NULL, "the reply is no JSON", c.reply);
+	check(c.reply.n == 0 || json_parse(&a, c.reply) != NULL, "the reply is not JSON", c.reply);
 	arena_release(&a);
 	return c.status;
 }

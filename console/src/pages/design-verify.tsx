@@ -36,7 +36,7 @@ function Finding({ design, finding }: { design: Design; finding: VerifyFinding }
 /** "3 of 12 items", "comparing", "looking again". */
 function Progress({ seen }: { seen: Verification }) {
   const what = seen.comparing
-    ? 'Comparing what the items say of one another'
+    ? 'Comparing what the items say about one another'
     : `${seen.pass! > 1 ? 'Checking findings again: ' : ''}${format.count(seen.items ?? 0)} of ${format.plural(Math.max(seen.of ?? 0, seen.items ?? 0), 'item')}`;
   return (
     <p role="status" class="dsg-verify-progress">

@@ -198,7 +198,7 @@ static enum dyn_outcome write_alone(struct run *r, const struct dyn_write *w, si
 static enum dyn_outcome rider_lost(struct run *r)
 {
 	r->rider_lost = true;
-	(void)run_fail(r, PROBLEM_CONFLICT, "someone else has gone on from here");
+	(void)run_fail(r, PROBLEM_CONFLICT, "another server has moved this position");
 	return DYN_FAILED;
 }
 

@@ -36,10 +36,10 @@ void moved_look(struct run *r)
 	now = value_present(item);
 	was = atomic_exchange(&r->app->moved, now);
 	if (now && !was)
-		log_warn("%.*s: its table moves away: writes are refused here, reads continue",
+		log_warn("%.*s: its table is moving away: writes are refused here, reads continue",
 			 SLICE_ARG(r->design->name));
 	else if (was && !now)
-		log_info("%.*s: writes are taken again", SLICE_ARG(r->design->name));
+		log_info("%.*s: writes are accepted again", SLICE_ARG(r->design->name));
 }
 
 bool moved_allows(struct run *r)

@@ -52,7 +52,7 @@ static bool put_secret(struct backend *b, const struct design *d, struct arena *
 	struct error e = { 0 };
 
 	if (RAND_bytes(secret, sizeof(secret)) != 1) {
-		*r = (struct reply){ .status = 500, .message = SLICE("there are no random numbers") };
+		*r = (struct reply){ .status = 500, .message = SLICE("cannot get random bytes") };
 		return false;
 	}
 	action.item = secret_item(a, value_make_b(a, slice_make(secret, sizeof(secret))));

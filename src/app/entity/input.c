@@ -142,7 +142,7 @@ bool input_body(struct run *r, const struct entity *e, enum input_use use, const
 	if (!body)
 		return true;
 	if (body->type != JSON_OBJECT)
-		return run_fail(r, PROBLEM_MALFORMED, "the body is to be a JSON object");
+		return run_fail(r, PROBLEM_MALFORMED, "the body must be a JSON object");
 	for (size_t i = 0; i < body->count && bad < PROBLEMS_TOLD; i++)
 		bad += !take_member(&b, &body->members[i]);
 	return !bad;

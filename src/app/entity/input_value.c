@@ -229,7 +229,7 @@ static bool take_any(struct input_place *at, const struct json *j, int levels, s
 	case JSON_ARRAY:
 	case JSON_OBJECT:
 		if (levels <= 0)
-			return refuse_value(at, "fewer lists and objects inside one another");
+			return refuse_value(at, "less deeply nested lists and objects");
 		return j->type == JSON_ARRAY ? take_any_list(at, j, levels, out) : take_any_map(at, j, levels, out);
 	}
 	return refuse_value(at, "JSON");

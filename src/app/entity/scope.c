@@ -28,7 +28,7 @@ static bool enter(struct scope *s)
 		s->run->depth++;
 		return true;
 	}
-	return run_fail(s->run, PROBLEM_INTERNAL, "The rules of this design ask for one another without an end");
+	return run_fail(s->run, PROBLEM_INTERNAL, "The rules of this design depend on one another endlessly");
 }
 
 static bool other_item(struct scope *s, const struct term *t, const struct value *args, struct row *item,
@@ -160,7 +160,7 @@ bool scope_value_for(struct scope *s, const struct term *t, struct slice attribu
 	if (term_value(t, &bound, out, &e))
 		return !s->failed;
 	if (!s->failed && e.code == ERR_VALIDATION && s->run->problem.type == PROBLEM_NONE)
-		return run_invalid(s->run, attribute, "cannot be worked out: %.*s", SLICE_ARG(e.message));
+		return run_invalid(s->run, attribute, "cannot be computed: %.*s", SLICE_ARG(e.message));
 	return scope_error(s, &e);
 }
 

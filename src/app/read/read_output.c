@@ -114,5 +114,5 @@ bool read_output(struct run *r, const struct access *access, const struct read_r
 		buf_lit(b, "]}");
 		return true;
 	}
-	return run_fail(r, PROBLEM_INTERNAL, "A result of no known shape");
+	return run_fail(r, PROBLEM_INTERNAL, "A result of unknown shape");
 }

@@ -89,7 +89,7 @@ static bool refuse_missing(struct pattern *p, struct scope *s, const struct wher
 	if (name)
 		return run_invalid(r, name->text, "is required");
 	/* It has a value, but a format (slug, date) has removed all of it. */
-	return run_invalid(r, first_name(w->value, w->attribute), "has nothing in it to look for");
+	return run_invalid(r, first_name(w->value, w->attribute), "contains nothing to search for");
 }
 
 static bool add_condition(struct pattern *p, struct scope *s, const struct where_rule *w, struct query_plan *plan)

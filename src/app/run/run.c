@@ -186,10 +186,9 @@ bool run_backend_error(struct run *r, const struct backend_reply *reply)
 		return run_fail(r, PROBLEM_TOO_LARGE, "%s", "an item can hold at most 400 KB");
 	if (invalid) {
 		/* The message may name hidden attributes, so it is only logged. */
-		log_warn("%.*s: the database does not take this: %.*s", SLICE_ARG(r->design->name),
-			 SLICE_ARG(reply->message));
+		log_warn("%.*s: the database refuses this: %.*s", SLICE_ARG(r->design->name), SLICE_ARG(reply->message));
 		return run_fail(r, PROBLEM_INVALID, "%s",
-				"the database does not take these values: too long for a key, or out of range");
+				"the database refuses these values: too long for a key, or out of range");
 	}
 	log_error("%.*s: the database says %d %.*s: %.*s", SLICE_ARG(r->design->name), reply->status,
 		  SLICE_ARG(reply->error), SLICE_ARG(reply->message));

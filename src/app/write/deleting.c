@@ -137,7 +137,7 @@ bool marker_make(struct run *r, struct marker *m, struct value *item)
 
 	m->at_ms = r->now_ms;
 	if (!ulid_new(m->at_ms, ulid))
-		return run_fail(r, PROBLEM_INTERNAL, "there is no randomness for an id");
+		return run_fail(r, PROBLEM_INTERNAL, "cannot get random bytes for an id");
 	m->id = arena_copy(r->arena, slice_make(ulid, ULID_LENGTH));
 	list[n++] = (struct value_member){ SLICE("id"), value_make_s(r->arena, m->id) };
 	list[n++] = (struct value_member){ SLICE("at"), value_make_s(r->arena, time_format(m->at_ms, time)) };

@@ -17,7 +17,7 @@ bool plan_joins(struct plan *p, struct plan_action *target)
 	if (!target->entity || !target->entity->delete_.refuse_count || fields_has(&target->set, JOINED_ATTRIBUTE))
 		return true;
 	if (!ulid_new(r->now_ms, ulid))
-		return run_fail(r, PROBLEM_INTERNAL, "there is no randomness for an id");
+		return run_fail(r, PROBLEM_INTERNAL, "cannot get random bytes for an id");
 	fields_set(&target->set, JOINED_ATTRIBUTE,
 		   value_make_s(r->arena, arena_copy(r->arena, slice_make(ulid, ULID_LENGTH))));
 	return true;

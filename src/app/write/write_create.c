@@ -19,7 +19,7 @@ static bool id_of(struct write *w, const struct attribute *a, struct value *out)
 	if (value_present(*out))
 		return true;
 	if (!ulid_new(r->now_ms, ulid))
-		return run_fail(r, PROBLEM_INTERNAL, "there is no randomness for an id");
+		return run_fail(r, PROBLEM_INTERNAL, "cannot get random bytes for an id");
 	*out = value_make_s(r->arena, arena_printf(r->arena, "%.*s%.*s", SLICE_ARG(a->id_prefix), ULID_LENGTH, ulid));
 	row_set(&w->made, a->at, *out);
 	return true;

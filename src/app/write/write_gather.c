@@ -232,7 +232,7 @@ static bool begin_surely(struct run *r, struct gathered *x)
 	if (!r->app->database || !r->app->database->is_remote || x->token[0])
 		return true;
 	x->unsure_ms = clock_steady_ms(r->app->clock);
-	return ulid_new(r->now_ms, x->token) || run_fail(r, PROBLEM_BUSY, "there are no random numbers");
+	return ulid_new(r->now_ms, x->token) || run_fail(r, PROBLEM_BUSY, "cannot get random bytes");
 }
 
 /* Known not to have been written: the sum may grow again. */

@@ -427,7 +427,7 @@ const struct command command_serve = {
 		"  thorpe serve --design designs/social.yaml     and http://" SERVER_DEFAULT_LISTEN "/api/social\n"
 		"  thorpe serve --in-memory --listen 127.0.0.1:0 --ready-file ready   for tests: a free port, nothing kept\n"
 		"  thorpe serve --listen 0.0.0.0:8000 --keys keys --tls-cert cert.pem --tls-key key.pem",
-	.notes = "SIGTERM and SIGINT stop it; SIGHUP reads keys and certificate again.\n"
+	.notes = "SIGTERM and SIGINT stop it; SIGHUP reloads keys and certificate.\n"
 		 "Exits with 0 when stopped, 1 when it cannot start, 2 when the options are wrong.",
 	.size = sizeof(struct serve_options),
 	.defaults = &defaults,

@@ -88,7 +88,7 @@ static const struct design *load(struct arena *a, const char *path, bool allow_e
 		log_warn("%s is served with %zu error%s that 'thorpe check' finds in it (--allow-check-errors)", path,
 			 errors, errors == 1 ? "" : "s");
 	if (d->callers.issuer.n && !d->callers.audience_count)
-		log_warn("%s takes every token of its issuer, whatever it is for: 'audience' is not set", path);
+		log_warn("%s accepts every token of its issuer, whatever it is for: 'audience' is not set", path);
 	return d;
 }
 

@@ -123,8 +123,8 @@ static const struct limit_help {
 	H(hashers, "threads for password hashes (default: half of the processors, at least 1)"),
 	H(hash_waiting, "requests that may wait for one, before 503; half of them for one client"),
 	H(watchers, "watchers of lists at once; each has a connection"),
-	H(watch_bytes, "bytes that may wait for one watcher, before it is disconnected"),
-	H(keep_alive_ms, "silence after which a watcher gets a sign of life"),
+	H(watch_bytes, "bytes that may wait for one watcher before it is disconnected"),
+	H(keep_alive_ms, "silence after which a watcher gets a keep-alive"),
 #undef H
 };
 /* clang-format on */
@@ -201,7 +201,7 @@ static bool set_fault(void *options, const char *value, char *why, size_t n)
 	ok = fault_spec_parse(&a, slice_str(value), &spec, why, n);
 	arena_release(&a);
 	if (ok && o->fault) {
-		snprintf(why, n, "it is given twice; all faults stand in one list");
+		snprintf(why, n, "it is given twice; put all faults in one list");
 		return false;
 	}
 	o->fault = value;

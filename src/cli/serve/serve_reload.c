@@ -30,7 +30,7 @@ static void on_hangup(void *ctx)
 
 	audit_reopen();
 	if (!r->keys_file && !r->tls_cert) {
-		log_info("SIGHUP: there are no keys and no certificate to load again");
+		log_info("SIGHUP: there are no keys and no certificate to reload");
 		return;
 	}
 	if (!serve_reload_load(r, &keys, &tls, why, sizeof(why))) {

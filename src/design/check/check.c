@@ -11,7 +11,7 @@ static void judge_all_acceptances(struct checker *c);
 /* The last rule: it looks at the findings of all others. */
 static const struct rule rules_accept[] = {
 	{ "accepts-nothing", SEVERITY_WARNING,
-	  "An `accept` tells the next reader that something was looked at; one without a finding misleads.",
+	  "An `accept` tells the next reader that something was reviewed; one without a finding misleads.",
 	  "Remove it, or correct the name of the rule.", .design = judge_all_acceptances },
 	{ NULL },
 };

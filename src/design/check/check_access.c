@@ -145,7 +145,7 @@ static void bad_filter(struct checker *c, const struct reach *r)
 	if (!a->filter)
 		return;
 	if (!term_can_filter(a->filter, &why))
-		check_say(c, a->filter->place, "the filter cannot be DynamoDB's: %s", why);
+		check_say(c, a->filter->place, "DynamoDB cannot evaluate the filter: %s", why);
 	else if (r->space)
 		filter_over_key(c, r);
 }
@@ -387,7 +387,7 @@ const struct rule check_rules_access[] = {
 	  "Select=COUNT is charged for the items it reads, not for the number it returns.",
 	  "Keep a counter on the item it is about (`counts`), unless the number stays small.",
 	  .access = counts_by_reading },
-	{ "merge-misses", SEVERITY_WARNING, "Rows of the other partitions are in no page.",
+	{ "merge-misses", SEVERITY_WARNING, "No page has the rows of the other partitions.",
 	  "Let the merge run over the whole range of the attribute.", .access = merge_misses },
 	{ "one-by-one", SEVERITY_NOTE, "The cost and the time grow with the number of rows.",
 	  "Fine for a handful; otherwise put what belongs together into one partition.", .access = one_by_one },

@@ -65,7 +65,7 @@ static void time_not_sortable(struct checker *c, const struct hole_visit *v)
 		return;
 	if (name_is(c->arena, a->name, "format cat hat"))
 		return;
-	say_of(c, v, "is a time kept as a string of any form");
+	say_of(c, v, "is a time stored as free text");
 	check_repair(c, "Declare %.*s as timestamp: UTC, seconds, Z.", SLICE_ARG(a->name));
 }
 
@@ -128,9 +128,9 @@ static void hole_type(struct checker *c, const struct hole_visit *v)
 	bool bare = v->template->part_count == 1 && v->hole->format == FORMAT_PLAIN;
 	bool number = bare && is_number(v);
 	if (v->attribute && v->type == VALUE_N && !number)
-		say_of(c, v, "is no number, and the key is one");
+		say_of(c, v, "is not a number, but the key is");
 	else if (v->type == VALUE_S && number)
-		say_of(c, v, "is a number, and the key is a string");
+		say_of(c, v, "is a number, but the key is a string");
 }
 
 static void constant_type(struct checker *c, const struct space *s, const struct entry *e)
@@ -138,7 +138,7 @@ static void constant_type(struct checker *c, const struct space *s, const struct
 	for (size_t i = 0; i < key_attr_count(s->key); i++) {
 		const struct template *t = entry_key(s, e, i);
 		if (key_attr_at(s->key, i)->type == VALUE_N && !template_holes(t))
-			check_say(c, t->place, "'%.*s' is no number, and the key of %.*s is one", SLICE_ARG(t->text),
+			check_say(c, t->place, "'%.*s' is not a number, but the key of %.*s is", SLICE_ARG(t->text),
 				  SLICE_ARG(s->name));
 	}
 }

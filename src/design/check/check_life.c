@@ -32,7 +32,7 @@ static void ttl_nowhere(struct checker *c)
 static void ttl_type(struct checker *c, const struct entity *e, const struct attribute *a)
 {
 	if (c->d->ttl.n && slice_equal(a->name, c->d->ttl) && a->type != ATTR_EPOCH && !a->copy_entity.n && !a->derived)
-		check_say(c, a->place, "%.*s is no epoch, and nothing expires by it", SLICE_ARG(a->name));
+		check_say(c, a->place, "%.*s is not an epoch, so nothing expires by it", SLICE_ARG(a->name));
 }
 
 static bool is_removed_by_action(const struct entity *e, struct slice attribute)
@@ -208,7 +208,7 @@ static void dangling_reference(struct checker *c, const struct entity *e)
 }
 
 const struct rule check_rules_life[] = {
-	{ "ttl-missing", SEVERITY_ERROR, "Nothing is ever deleted by time.",
+	{ "ttl-missing", SEVERITY_ERROR, "Nothing ever expires.",
 	  "Declare `ttl`, and an epoch attribute of that name on what expires.", .attribute = ttl_missing,
 	  .design = ttl_nowhere },
 	{ "ttl-type", SEVERITY_ERROR, "TTL reads a number of seconds since 1970; anything else is ignored.",

@@ -63,7 +63,7 @@ static bool is_collection(const struct attribute *a)
 static void unbounded_list(struct checker *c, const struct entity *e, const struct attribute *a)
 {
 	if (is_collection(a) && !a->derived && !a->copy_entity.n && !a->has_max)
-		check_say(c, a->place, "%.*s can grow without an end", SLICE_ARG(a->name));
+		check_say(c, a->place, "%.*s can grow without limit", SLICE_ARG(a->name));
 }
 
 /* ---- capacity ---- */

@@ -236,7 +236,7 @@ const struct rule check_rules_stream[] = {
 	  "Use `put`, or `count`, which makes what it counts on; or let someone create it.",
 	  .processor = update_of_nothing },
 	{ "processor-loop", SEVERITY_ERROR,
-	  "Its own write is in the stream, too, and is answered with another one, without end.",
+	  "Its own write is in the stream, too, and is answered with another one, endlessly.",
 	  "Add a `when` that compares with `old.…`, so that it only answers a change it does not make itself.",
 	  .processor = processor_loop },
 	{ "many-stream-readers", SEVERITY_NOTE,

@@ -285,7 +285,7 @@ const struct rule check_rules_visible[] = {
 	  .attribute = secret_projected },
 	{ "private-projected", SEVERITY_NOTE, "Thorpe hides it from others, but other readers of the index see it.",
 	  "Leave it out of the projection.", .attribute = private_projected },
-	{ "rights-unsaid", SEVERITY_NOTE, "Only operators may do what no rule allows; perhaps that is not intended.",
+	{ "rights-unsaid", SEVERITY_NOTE, "Only operators may do what no rule allows, which may not be intended.",
 	  "Say who may: `allow: {create: …, update, delete: …}`, or `internal: true`.", .entity = rights_unsaid },
 	{ "draft-buried", SEVERITY_NOTE, "A draft that waited a month appears a month down the list.",
 	  "Sort public lists by the time of publishing.", .entity = draft_buried },

@@ -133,13 +133,13 @@ void load_delete(struct load *l, void *into, const struct yaml *y)
 static const char *why_not_removed(const struct entity *e, const struct attribute *a)
 {
 	if (slice_among(e->params, e->param_count, a->name))
-		return "is part of the identity, which stays";
+		return "is part of the identity, which cannot change";
 	if (a->counter)
 		return "moves with what it counts";
 	if (a->derived || a->after.n || a->copy_entity.n)
-		return "follows from something else, and would be there again";
+		return "is derived, so it would come back";
 	if (a->from_key)
-		return "is in the key, which stays";
+		return "is in the key, which cannot change";
 	return NULL;
 }
 
@@ -156,7 +156,7 @@ static void check_nulls(struct load *l, const struct processor *p)
 		if (!a || !w->term || w->term->kind != TERM_LITERAL || value_type(w->term->value) != VALUE_NULL)
 			continue;
 		if (!why && a->required)
-			why = "is required, and cannot be taken away";
+			why = "is required and cannot be removed";
 		if (why)
 			load_error(l, w->place, "wrong-clause", "'%.*s' %s", SLICE_ARG(a->name), why);
 	}

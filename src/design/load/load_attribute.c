@@ -273,7 +273,7 @@ static void check_default(struct reading *r, struct load_span s)
 	if ((r->a->type == ATTR_BOOLEAN && v != VALUE_BOOL) ||
 	    ((r->a->type == ATTR_NUMBER || r->a->type == ATTR_INTEGER || r->a->type == ATTR_EPOCH) && v != VALUE_N) ||
 	    ((r->a->type == ATTR_STRING || r->a->type == ATTR_TEXT) && v != VALUE_S))
-		load_error(r->l, span_place(r->l, s), "wrong-value", "%.*s is no value of this type",
+		load_error(r->l, span_place(r->l, s), "wrong-value", "%.*s is not a value of this type",
 			   SLICE_ARG(span_text(s)));
 }
 

@@ -16,7 +16,7 @@ static void check_attribute_name(struct load *l, const struct yaml *key)
 {
 	if (!load_is_name(key->text))
 		load_error(l, key->place, "bad-name",
-			   "the name of an attribute has letters, digits and '_' and begins with no digit");
+			   "the name of an attribute has letters, digits and '_' and does not begin with a digit");
 	else if (is_reserved(key->text))
 		load_error(l, key->place, "bad-name", "'%.*s' has a meaning in terms; an attribute needs another name",
 			   SLICE_ARG(key->text));

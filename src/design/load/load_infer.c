@@ -109,15 +109,16 @@ static void check_counts(struct load *l, const struct entity *e)
 		const struct attribute *a = c->target.to ? entity_attribute(c->target.to, c->attribute) : NULL;
 
 		if (a && !can_be_counted(a))
-			load_error(l, c->target.place, "wrong-type", "'%.*s' of %.*s is no number that can be counted",
-				   SLICE_ARG(c->attribute), SLICE_ARG(c->target.entity));
+			load_error(l, c->target.place, "wrong-type",
+				   "'%.*s' of %.*s is not a number that can be counted", SLICE_ARG(c->attribute),
+				   SLICE_ARG(c->target.entity));
 	}
 	EACH (struct action, x, e->actions, e->action_count)
 		EACH (struct assignment, add, x->add, x->add_count) {
 			const struct attribute *a = entity_attribute(e, add->attribute);
 
 			if (a && !can_be_counted(a))
-				load_error(l, add->place, "wrong-type", "'%.*s' is no number that can be added to",
+				load_error(l, add->place, "wrong-type", "'%.*s' is not a number that can be added to",
 					   SLICE_ARG(add->attribute));
 		}
 }

@@ -174,8 +174,8 @@ static const void *resolve_access_by(struct load *l, const struct load_later *w)
 	for (size_t i = 0; a && e && i < a->param_count; i++)
 		if (!load_entity_has(e, a->params[i]))
 			load_error(l, w->place, "unknown-attribute",
-				   "'%.*s' has the parameter '%.*s', which is no attribute of %.*s", SLICE_ARG(a->name),
-				   SLICE_ARG(a->params[i]), SLICE_ARG(e->name))
+				   "'%.*s' has the parameter '%.*s', which is not an attribute of %.*s",
+				   SLICE_ARG(a->name), SLICE_ARG(a->params[i]), SLICE_ARG(e->name))
 				->repair = SLICE("name the parameter like the attribute whose value it gets");
 	return a;
 }

@@ -8,7 +8,7 @@ static void check_taker(struct load *l, const struct attribute *a)
 	const struct attribute *from = target ? entity_attribute(target, a->next_attribute) : NULL;
 
 	if (from && !from->sequence)
-		load_error(l, a->next->place, "wrong-type", "'%.*s' of %.*s is no sequence",
+		load_error(l, a->next->place, "wrong-type", "'%.*s' of %.*s is not a sequence",
 			   SLICE_ARG(a->next_attribute), SLICE_ARG(target->name))
 			->repair = arena_printf(l->a, "declare it so: `%.*s: sequence`", SLICE_ARG(a->next_attribute));
 }
@@ -34,7 +34,7 @@ static void check_processor(struct load *l, const struct processor *p)
 	const struct attribute *a = target ? entity_attribute(target, p->target_attribute) : NULL;
 
 	if (a && a->sequence)
-		load_error(l, p->place, "wrong-type", "'%.*s' of %.*s is no number that can be counted",
+		load_error(l, p->place, "wrong-type", "'%.*s' of %.*s is not a number that can be counted",
 			   SLICE_ARG(a->name), SLICE_ARG(target->name));
 }
 

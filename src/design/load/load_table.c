@@ -26,7 +26,7 @@ static bool key_attribute(struct load *l, const struct yaml *y, struct key_attr 
 	if (!load_is_scalar(l, y, "an attribute, as in PK or starRating: number"))
 		return false;
 	if (memchr(y->text.p, ',', y->text.n) || memchr(y->text.p, ' ', y->text.n)) {
-		load_error(l, y->place, "bad-name", "'%.*s' is no name of an attribute", SLICE_ARG(y->text))->repair =
+		load_error(l, y->place, "bad-name", "'%.*s' is not a name for an attribute", SLICE_ARG(y->text))->repair =
 			SLICE("a key of two attributes is a list: [PK, SK]");
 		return false;
 	}

@@ -90,7 +90,7 @@ static struct term_type type_of_sum(struct typing *y, const struct term *t)
 	if (is || !(x.is & (TYPE_NUMBER | TYPE_STRING)) || !(z.is & (TYPE_NUMBER | TYPE_STRING)))
 		return plain(is ? is : TYPE_NUMBER | TYPE_TEXT);
 	type_error(y, t->place, "a text and a number cannot be added")->repair =
-		SLICE("numbers are added and texts are joined: both have to be of one kind");
+		SLICE("numbers are added and texts are joined: both must be of one kind");
 	return plain(TYPE_NUMBER | TYPE_TEXT);
 }
 

@@ -82,7 +82,7 @@ static const struct {
 	{ "nested block mapping", "a second ': ' on one line",
 	  "put a text with ': ' in it in quotes" },
 	{ "cannot start", "a value cannot begin with this character", "put it in quotes" },
-	{ "alias", "'*' begins an alias, and aliases are not used in a design", "put a value that begins with * in quotes" },
+	{ "alias", "'*' begins an alias, and a design cannot have aliases", "put a value that begins with * in quotes" },
 	{ "escape", "'\\' begins an escape, and there is none like this", "put the text in single quotes" },
 	{ "trailing content", "something follows the closing quote", "put the whole value in quotes" },
 	{ "quoted scalar", "this quote is not closed", "expected a closing quote" },
@@ -240,11 +240,11 @@ static void report_properties(struct reader *r, struct fy_token *anchor, struct 
 
 	if (anchor) {
 		mark_place(r, anchor, &y);
-		report(r, y.place, "anchors are not used in a design");
+		report(r, y.place, "a design cannot have anchors");
 	}
 	if (tag) {
 		mark_place(r, tag, &y);
-		report(r, y.place, "tags are not used in a design");
+		report(r, y.place, "a design cannot have tags");
 	}
 }
 
@@ -381,7 +381,7 @@ static bool is_new_key(struct reader *r, struct map *seen, const struct yaml_ent
 	first = map_get(seen, e->key.text);
 	if (first) {
 		findings_add(r->file.f, SEVERITY_ERROR, "duplicate-key", e->key.place,
-			     "'%.*s' is here twice, first in line %d", SLICE_ARG(e->key.text), first->line);
+			     "'%.*s' is given twice, first in line %d", SLICE_ARG(e->key.text), first->line);
 		return false;
 	}
 	place = arena_new(r->file.a, struct place);
@@ -433,7 +433,7 @@ static bool read_node(struct reader *r, int depth, struct yaml *y)
 	case FYET_SCALAR: read_scalar(r, y); return true;
 	case FYET_ALIAS:
 		mark_place(r, r->event->alias.anchor, y);
-		report(r, y->place, "aliases are not used in a design");
+		report(r, y->place, "a design cannot have aliases");
 		return true;
 	case FYET_SEQUENCE_START:
 	case FYET_MAPPING_START:

@@ -135,10 +135,10 @@ static struct term_token lex_sign(struct slice text, size_t at)
 			continue;
 		end = at + strlen(signs[i].text);
 		if (signs[i].type == TOK_BAD)
-			return bad_token(at, end, "this sign means nothing here", signs[i].repair);
+			return bad_token(at, end, "this character has no meaning here", signs[i].repair);
 		return (struct term_token){ .type = signs[i].type, .at = at, .end = end };
 	}
-	return bad_token(at, end, "this sign means nothing here", NULL);
+	return bad_token(at, end, "this character has no meaning here", NULL);
 }
 
 struct term_token term_lex(struct slice text, size_t at)

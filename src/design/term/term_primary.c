@@ -117,7 +117,7 @@ static const struct term *unknown_function(struct term_parser *p, struct slice n
 				      arena_printf(p->arena, "%.*s is no function", SLICE_ARG(name)),
 				      SLICE("write it without parentheses"));
 	if (entity && !meant) {
-		message = arena_printf(p->arena, "%.*s(…) is an item, and an item is no value", SLICE_ARG(name));
+		message = arena_printf(p->arena, "%.*s(…) is an item, and an item is not a value", SLICE_ARG(name));
 		repair = arena_printf(p->arena, "write exists %.*s(…), or %.*s(…).attribute", SLICE_ARG(name),
 				      SLICE_ARG(name));
 		return tp_refuse_from(p, "bad-term", at, message, repair);

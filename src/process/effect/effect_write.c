@@ -38,7 +38,7 @@ static bool locate(struct effect *x, struct value **args, struct value *key)
 
 static void tell_gone(struct run *r, const struct entity *e, struct value key)
 {
-	run_pass_over(r, PASSED_OVER_GONE, "there is no %.*s to be updated at %.*s", SLICE_ARG(e->name),
+	run_pass_over(r, PASSED_OVER_GONE, "there is no %.*s to update at %.*s", SLICE_ARG(e->name),
 		      SLICE_ARG(entity_key_text(r, key)));
 }
 
@@ -83,7 +83,7 @@ static bool update(struct effect *x)
 	if (!locate(x, &args, &key))
 		return false;
 	if (!value_present(key)) {
-		run_pass_over(r, PASSED_OVER_GONE, "there is no %.*s to be updated: part of its identity is absent",
+		run_pass_over(r, PASSED_OVER_GONE, "there is no %.*s to update: part of its identity is absent",
 			      SLICE_ARG(x->target->name));
 		return true;
 	}

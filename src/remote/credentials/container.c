@@ -70,13 +70,12 @@ enum found lookup_container(struct lookup *l, struct found_keys *k)
 					 .attempts = ATTEMPTS },
 		   &r);
 	if (!r.status)
-		return lookup_trouble(l, "the container's credentials cannot be had: its service does not answer (%s)",
+		return lookup_trouble(l, "cannot get the container's credentials: its service does not answer (%s)",
 				      r.why);
 	if (r.status != 200)
-		return lookup_trouble(l, "the container's credentials cannot be had: its service says %d", r.status);
+		return lookup_trouble(l, "cannot get the container's credentials: its service says %d", r.status);
 	if (!lookup_read_keys(l, json_parse(l->arena, slice_str(r.text)), "Token", k))
-		return lookup_trouble(l,
-				      "the container's credentials cannot be had: the answer of its service has none");
+		return lookup_trouble(l, "cannot get the container's credentials: the answer of its service has none");
 	k->source = "the container";
 	return FOUND_KEYS;
 }

@@ -21,6 +21,6 @@ enum found lookup_environment(struct lookup *l, struct found_keys *k)
 	if (!k->token)
 		k->token = settings_env(l->settings, "AWS_SECURITY_TOKEN");
 	if (expires && !time_parse(slice_str(expires), &k->expires_ms))
-		return lookup_trouble(l, "AWS_CREDENTIAL_EXPIRATION is no time such as 2026-11-18T12:00:00Z");
+		return lookup_trouble(l, "AWS_CREDENTIAL_EXPIRATION is not a time such as 2026-11-18T12:00:00Z");
 	return FOUND_KEYS;
 }

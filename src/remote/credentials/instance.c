@@ -78,13 +78,13 @@ enum found lookup_instance(struct lookup *l, struct found_keys *k)
 	if (r.status == 404 || (r.status == 200 && !*r.text))
 		return lookup_nothing(l, "the instance, which has no role");
 	if (r.status != 200)
-		return lookup_trouble(l, "the instance's role cannot be had: the metadata service says %d %s", r.status,
+		return lookup_trouble(l, "cannot get the instance's role: the metadata service says %d %s", r.status,
 				      r.why);
 	role = lookup_print(l, "%.*s", (int)strcspn(r.text, "\r\n"), r.text);
 	ask_instance(l, "GET", lookup_print(l, ROLES "%s", role), header, &r);
 	if (r.status != 200 || !lookup_read_keys(l, json_parse(l->arena, slice_str(r.text)), "Token", k))
 		return lookup_trouble(
-			l, "the credentials of the instance's role %s cannot be had: the metadata service says %d %s",
+			l, "cannot get the credentials of the instance's role %s: the metadata service says %d %s",
 			role, r.status, r.why);
 	k->source = lookup_print(l, "the instance's role %s", role);
 	return FOUND_KEYS;

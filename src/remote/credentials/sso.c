@@ -216,10 +216,10 @@ enum found lookup_sso(struct lookup *l, const char *profile, struct found_keys *
 		return lookup_trouble(l, "the profile '%s' may not use the role %s in account %s", profile, g.role,
 				      g.account);
 	if (r.status != 200)
-		return lookup_trouble(l, "the credentials of profile '%s' cannot be had: SSO says %d %s", profile,
+		return lookup_trouble(l, "cannot get the credentials of profile '%s': SSO says %d %s", profile,
 				      r.status, r.why);
 	if (!read_role(l, r.text, k))
-		return lookup_trouble(l, "the credentials of profile '%s' cannot be had: the answer of SSO has none",
+		return lookup_trouble(l, "cannot get the credentials of profile '%s': the answer of SSO has none",
 				      profile);
 	k->source = lookup_print(l, "SSO (profile '%s')", profile);
 	return FOUND_KEYS;

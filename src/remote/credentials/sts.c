@@ -66,7 +66,7 @@ static enum found explain(struct lookup *l, const struct sts_ask *q, const struc
 	if (code && !strcmp(code, "AccessDenied"))
 		return lookup_trouble(
 			l,
-			"the role %s cannot be assumed: STS says AccessDenied. Its trust policy has to name who asks%s",
+			"the role %s cannot be assumed: STS says AccessDenied. Its trust policy must name the caller%s",
 			q->role_arn, q->external_id ? ", and this external_id" : "");
 	if (code && (!strcmp(code, "ExpiredToken") || !strcmp(code, "ExpiredTokenException")))
 		return lookup_trouble(l, "the role %s cannot be assumed: the %s has expired", q->role_arn,
@@ -96,7 +96,7 @@ enum found sts_assume(struct lookup *l, const struct sts_ask *q, struct found_ke
 	char why[600];
 
 	if (!find_endpoint(l, region, &e, why, sizeof(why)))
-		return lookup_trouble(l, "STS cannot be asked: %s", why);
+		return lookup_trouble(l, "STS cannot be called: %s", why);
 	if (!q->web_token) {
 		struct sigv4_cache none = { 0 };
 		struct sign_ask s = { .endpoint = &e,

@@ -29,7 +29,7 @@ static void a_refused_get_is_a_problem(void **state)
 	struct value v;
 
 	assert_false(dyn_get(r, item("{'PK':{'S':'a'}}"), false, &v));
-	assert_problem(PROBLEM_INVALID, "the database does not take these values: too long for a key, or out of range");
+	assert_problem(PROBLEM_INVALID, "the database refuses these values: too long for a key, or out of range");
 }
 
 /* ---- Query ---- */

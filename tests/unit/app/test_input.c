@@ -217,7 +217,7 @@ static void test_nesting_has_the_databases_limit(void **state)
 		if (levels == 31)
 			takes(f, "any", b.p, b.p);
 		else
-			refuses(f, "any", b.p, "element 1: fewer lists and objects inside one another");
+			refuses(f, "any", b.p, "element 1: less deeply nested lists and objects");
 	}
 }
 

@@ -389,7 +389,7 @@ static void a_service_that_takes_and_does_nothing_is_not_asked_forever(void **st
 
 	f->s.ignored = "UpdateTimeToLive";
 	assert_int_equal(run_for(f, WHOLE, 300, &failure), DEPLOY_FAILED);
-	assert_has(failure.words, "the endpoint takes UpdateTimeToLive, and nothing comes of it");
+	assert_has(failure.words, "the endpoint accepts UpdateTimeToLive, but does nothing");
 }
 
 static void a_refused_look_is_reported(void **state)

@@ -50,7 +50,7 @@ static void sequences_are_taken_from_and_nothing_else(void **state)
 {
 	/* clang-format off */
 	static const struct wrong cases[] = {
-		{ "      m: integer, next of «User»(owner).things\n", "wrong-type", "'things' of User is no sequence" },
+		{ "      m: integer, next of «User»(owner).things\n", "wrong-type", "'things' of User is not a sequence" },
 		{ "      m: integer, next of User(owner).«nothing»\n", "unknown-attribute", "nothing" },
 		{ "      m: integer, next of «Usr»(owner).things\n", "unknown-entity", "Usr" },
 		{ "      m: integer, «next of User(owner)»\n", "wrong-value", "expected the sequence" },
@@ -232,7 +232,7 @@ static void the_pattern_of_a_deletion_needs_the_entitys_attributes(void **state)
 {
 	(void)state;
 	expect_error(BASE ATTRIBUTES "    delete: {then remove: [«of owner»]}\n" ACCESS, "unknown-attribute",
-		     "has the parameter 'who', which is no attribute of Thing");
+		     "has the parameter 'who', which is not an attribute of Thing");
 }
 
 static void entities_need_their_parts(void **state)

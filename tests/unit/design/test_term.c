@@ -169,12 +169,12 @@ static void says_what_is_wrong_and_where(void **state)
 	} cases[] = {
 		{ "", "3:10+1 bad-term: the term ends where a value is expected | " },
 		{ "a =", "3:13+1 bad-term: the term ends where a value is expected | " },
-		{ "a == 1", "3:12+2 bad-term: this sign means nothing here: == | equality is a "
+		{ "a == 1", "3:12+2 bad-term: this character has no meaning here: == | equality is a "
 			    "single =" },
-		{ "a != 1", "3:12+2 bad-term: this sign means nothing here: != | unequal is <>" },
-		{ "é && b", "3:12+2 bad-term: this sign means nothing here: && | write the word "
+		{ "a != 1", "3:12+2 bad-term: this character has no meaning here: != | unequal is <>" },
+		{ "é && b", "3:12+2 bad-term: this character has no meaning here: && | write the word "
 			    "and" },
-		{ "a = \"x\"", "3:14+1 bad-term: this sign means nothing here: \" | put texts in "
+		{ "a = \"x\"", "3:14+1 bad-term: this character has no meaning here: \" | put texts in "
 			       "single quotes" },
 		{ "a = 'x", "3:14+2 bad-term: this text has no end: 'x | close it with a single "
 			    "quote" },
@@ -193,7 +193,7 @@ static void says_what_is_wrong_and_where(void **state)
 		{ "x in tags", "3:15+4 bad-term: expected ( and a list of values, found tags | for "
 			       "an attribute that holds a list write: list contains value" },
 		{ "x in ()", "3:16+1 bad-term: expected a value, found ) | " },
-		{ "x in (1; 2)", "3:17+1 bad-term: this sign means nothing here: ; | " },
+		{ "x in (1; 2)", "3:17+1 bad-term: this character has no meaning here: ; | " },
 		{ "x not in (1)", "3:12+3 bad-term: expected and, or, a comparison or the end, "
 				  "found not | not comes first, as in: not x in ('a', 'b')" },
 		{ "x between 1, 5", "3:21+1 bad-term: expected and, found , | as in: between 1 and "
@@ -211,7 +211,7 @@ static void says_what_is_wrong_and_where(void **state)
 				 "may 'site:write'" },
 		{ "x = lowr(y)", "3:14+4 unknown-function: there is no function lowr | did you "
 				 "mean lower?" },
-		{ "Post(a) = 1", "3:10+4 bad-term: Post(…) is an item, and an item is no value | "
+		{ "Post(a) = 1", "3:10+4 bad-term: Post(…) is an item, and an item is not a value | "
 				 "write exists Post(…), or Post(…).attribute" },
 		{ "size(a, b) > 1", "3:10+10 wrong-arguments: size does not take 2 arguments | "
 				    "write size(x)" },

@@ -290,7 +290,7 @@ static void skipped_effects_are_counted(void **state)
 	run_through(100);
 	ledger_read(&station("missing")->ledger, &t);
 	assert_int_equal(t.passed_over.count[PASSED_OVER_GONE], 1);
-	assert_string_equal(t.passed_over.last, "there is no Note to be updated at NOTE#new, NOTE");
+	assert_string_equal(t.passed_over.last, "there is no Note to update at NOTE#new, NOTE");
 	assert_int_equal(atomic_load(&station("missing")->ledger.retries), 0);
 	assert_int_equal(atomic_load(&station("missing")->ledger.parked), 0);
 	ledger_read(&station("note")->ledger, &t);
