@@ -432,7 +432,7 @@ static void read_clause(struct reading *r, struct load_span s)
 
 	if (flag) {
 		if (*flag)
-			load_error(r->l, span_place(r->l, s), "duplicate-key", "'%.*s' is here twice",
+			load_error(r->l, span_place(r->l, s), "duplicate-key", "'%.*s' is given twice",
 				   SLICE_ARG(span_text(s)));
 		*flag = true;
 	} else if (span_take(&s, "default")) {

@@ -199,7 +199,7 @@ static void read_allow(struct load *l, void *into, const struct yaml *y)
 			if (!(found >> k & 1))
 				continue;
 			if (e->allow[k])
-				load_error(l, entries[i].key.place, "duplicate-key", "'%s' is here twice",
+				load_error(l, entries[i].key.place, "duplicate-key", "'%s' is given twice",
 					   allow_verb_names[k]);
 			e->allow[k] = t;
 		}

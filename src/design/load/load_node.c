@@ -367,7 +367,7 @@ bool load_words(struct load *l, const struct yaml *map, const char *what, const 
 			if (!slice_is(entries[i].key.text, w->name))
 				continue;
 			if (first) /* one of them has no colon, else YAML would have reported it */
-				load_error(l, entries[i].key.place, "duplicate-key", "'%s' is here twice", w->name);
+				load_error(l, entries[i].key.place, "duplicate-key", "'%s' is given twice", w->name);
 			else
 				read_word(l, w, into, &entries[i].value);
 			first = &entries[i];

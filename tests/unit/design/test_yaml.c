@@ -198,7 +198,7 @@ static void the_wrong_line_is_named(void **state)
 	refused("a: {b: c #d}\n«e»: f\n", "yaml", "' #' begins a comment");
 	refused("a: «\"b»\nc: d\n", "yaml", "quote is not closed");
 	refused("«a b»\nc: d\n", "yaml", "expected ': '");
-	refused("a: {b: *«}»\n", "yaml", "aliases are not used");
+	refused("a: {b: *«}»\n", "yaml", "cannot have aliases");
 	refused("a:\n  - b: c\n  «d»: e\n", "yaml", "this line has no '- '");
 	refused("a: {b: U#«{»x}, c: d}\n", "yaml", "a placeholder is written <name>");
 	refused("a: \"b\" «c»\n", "yaml", "closing quote");

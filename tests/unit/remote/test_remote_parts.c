@@ -72,12 +72,12 @@ static void other_backends_are_refused_with_a_reason(void **state)
 	assert_refused("http://127.0.0.1.example.com:8000", "plain text");
 	assert_refused("http://10.0.0.1:8000", "plain text");
 	assert_refused("ftp://127.0.0.1", "neither https");
-	assert_refused("aws:", "no region");
-	assert_refused("aws:../x", "no region");
-	assert_refused("aws:Eu-West-1", "no region");
+	assert_refused("aws:", "not a region");
+	assert_refused("aws:../x", "not a region");
+	assert_refused("aws:Eu-West-1", "not a region");
 	assert_refused("somewhere", "write aws");
 	assert_refused("", "write aws");
-	assert_refused("https://", "no address");
+	assert_refused("https://", "not an address");
 	assert_refused("https://h?x=1", "neither a user");
 }
 
