@@ -83,6 +83,25 @@ static inline struct slice slice_pack(char **at, struct slice s)
 	return copy;
 }
 
+/* Its beginning: whole characters of UTF-8, `most` bytes or fewer. */
+static inline struct slice slice_cut(struct slice s, size_t most)
+{
+	size_t n = s.n < most ? s.n : most;
+
+	while (n && n < s.n && ((unsigned char)s.p[n] & 0xc0) == 0x80)
+		n--;
+	return slice_make(s.p, n);
+}
+
+/* Digits from 0 to 9, at least one. */
+static inline bool slice_is_digits(struct slice s)
+{
+	for (size_t i = 0; i < s.n; i++)
+		if (s.p[i] < '0' || s.p[i] > '9')
+			return false;
+	return s.n > 0;
+}
+
 /* Unsigned byte order; a prefix sorts before longer slices. <0, 0, >0. */
 static inline int slice_cmp(struct slice a, struct slice b)
 {

@@ -46,7 +46,7 @@ static void read_parked(struct run *r, struct slice processor, struct value item
 	p->shard = beside_text(item, "shard");
 	p->reason = beside_text(item, "reason");
 	p->progress = beside_text(item, "progress");
-	p->tries = checkpoint_number(item, "tries");
+	p->tries = beside_number(item, "tries");
 	p->parked_at_ms = checkpoint_time(item, "parked_at");
 	p->cut = checkpoint_bool(item, "cut");
 	c->events = event_named(beside_text(item, "event"));

@@ -93,18 +93,6 @@ bool checkpoint_write(struct run *r, const struct dyn_write *w, size_t n)
 
 /* ---- parts of items ---- */
 
-int64_t checkpoint_number(struct value item, const char *name)
-{
-	struct value v = value_get(item, slice_str(name));
-	struct number n;
-	int64_t i = 0;
-
-	if (value_type(v) != VALUE_N)
-		return 0;
-	n = value_number(v);
-	return number_to_i64(&n, &i) ? i : 0;
-}
-
 bool checkpoint_bool(struct value item, const char *name)
 {
 	struct value v = value_get(item, slice_str(name));

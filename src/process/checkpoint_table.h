@@ -23,7 +23,6 @@ bool checkpoint_count(struct run *r, struct value key, int64_t *out) MUST_CHECK;
 bool checkpoint_write(struct run *r, const struct dyn_write *w, size_t n) MUST_CHECK;
 
 /* ---- parts of items; missing, or of another type: 0, false ---- */
-int64_t checkpoint_number(struct value item, const char *name);
 bool checkpoint_bool(struct value item, const char *name);
 int64_t checkpoint_time(struct value item, const char *name); /* a timestamp, as milliseconds */
 

@@ -20,19 +20,9 @@ void ledger_release(struct ledger *l)
 		pthread_mutex_destroy(&l->lock);
 }
 
-/* How many bytes of the text fit, without half a character at the end. */
-static size_t whole_characters(struct slice s)
-{
-	size_t n = s.n < LEDGER_TEXT ? s.n : LEDGER_TEXT - 1;
-
-	while (n && n < s.n && ((uint8_t)s.p[n] & 0xc0) == 0x80)
-		n--;
-	return n;
-}
-
 void ledger_problem(struct ledger *l, struct slice detail, int64_t now_ms)
 {
-	size_t n = whole_characters(detail);
+	size_t n = slice_cut(detail, LEDGER_TEXT - 1).n;
 
 	pthread_mutex_lock(&l->lock);
 	if (n)

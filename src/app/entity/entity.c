@@ -1,6 +1,7 @@
 /* Recognising items: their entity, their form, their key.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "app/entity/entity_key.h"
+#include "wire/percent.h"
 
 /* ---- which entity ----
  *
@@ -279,35 +280,17 @@ struct value *entity_identity(struct run *r, const struct row *item)
 	return args;
 }
 
-static void put_encoded(struct buf *b, struct slice s)
-{
-	static const char hex[] = "0123456789ABCDEF";
-
-	for (size_t i = 0; i < s.n; i++) {
-		uint8_t c = (uint8_t)s.p[i];
-
-		if ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
-		    c == '.' || c == '_' || c == '~') {
-			buf_byte(b, c);
-			continue;
-		}
-		buf_byte(b, '%');
-		buf_byte(b, (uint8_t)hex[c >> 4]);
-		buf_byte(b, (uint8_t)hex[c & 15]);
-	}
-}
-
 static void put_value(struct buf *b, struct value v)
 {
 	char text[NUMBER_TEXT_MAX];
 	struct number n;
 
 	switch (value_type(v)) {
-	case VALUE_S: put_encoded(b, value_bytes(v)); break;
+	case VALUE_S: percent_encode(b, value_bytes(v)); break;
 	case VALUE_BOOL: buf_str(b, value_bool(v) ? "true" : "false"); break;
 	case VALUE_N:
 		n = value_number(v);
-		put_encoded(b, slice_make(text, number_format(&n, text)));
+		percent_encode(b, slice_make(text, number_format(&n, text)));
 		break;
 	default: break;
 	}

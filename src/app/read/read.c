@@ -266,8 +266,8 @@ static struct value named(const struct scope *s, const struct name *name)
 	return value_present(v) || !s->input ? v : row_get(s->input, name);
 }
 
-static bool given_by(struct scope *s, const struct access *access, const struct assignment *with, size_t with_count,
-		     struct row *out)
+bool read_given(struct scope *s, const struct access *access, const struct assignment *with, size_t with_count,
+		struct row *out)
 {
 	struct value v;
 
@@ -299,7 +299,7 @@ bool read_each(const struct access *access, struct scope *s, const struct assign
 	struct found row;
 	bool none, got, stop = false;
 
-	if (!given_by(s, access, with, with_count, &given) || !open_trusted(s, &g, access, &given, &p, &none))
+	if (!read_given(s, access, with, with_count, &given) || !open_trusted(s, &g, access, &given, &p, &none))
 		return false;
 	if (none)
 		return true;
@@ -361,7 +361,7 @@ bool read_asks(struct run *r, const struct access *access, struct scope *s,
 	bool none;
 
 	*known = true;
-	if (!given_by(s, access, NULL, 0, &given) || !open_trusted(s, &g, access, &given, &p, &none))
+	if (!read_given(s, access, NULL, 0, &given) || !open_trusted(s, &g, access, &given, &p, &none))
 		return false;
 	if (!none && !asks_of(&p, &x))
 		return false;

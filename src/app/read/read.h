@@ -58,6 +58,10 @@ struct read_result {
 bool read_access(struct run *r, const struct read_request *q, struct read_result *out) MUST_CHECK;
 /* One item by its identity, as the caller may see it; otherwise NOT_FOUND. Strongly consistent. */
 bool read_item(struct run *r, const struct entity *e, const struct value *args, size_t n, struct row *out) MUST_CHECK;
+/* The parameters of a pattern that a term or a processor runs: `with`, or without it the variables and attributes of
+ * the same names. */
+bool read_given(struct scope *s, const struct access *access, const struct assignment *with, size_t with_count,
+		struct row *out) MUST_CHECK;
 /* The queries that read_each() (entity/upward.h) would make for an item, without making them; the oracle compares items
  * with these. *known false: the queries depend on rows that would have to be read, or the pattern is no query. */
 struct read_asked {

@@ -134,17 +134,6 @@ static bool knows_attribute(const struct design *d, const struct name *name)
 	return false;
 }
 
-static bool is_parameter(const struct access *a, const struct name *name)
-{
-	for (size_t i = 0; i < a->query_param_count; i++)
-		if (a->query_params[i].at == name)
-			return true;
-	for (size_t i = 0; i < a->param_count; i++)
-		if (a->param_at[i] == name)
-			return true;
-	return false;
-}
-
 /* To a filter a bare name is an attribute; one that is only a parameter becomes input.x. */
 static const struct term *with_parameters(const struct design *d, const struct access *access, const struct term *t,
 					  struct arena *a)
@@ -155,7 +144,8 @@ static const struct term *with_parameters(const struct design *d, const struct a
 
 	if (t->kind != TERM_PATH && !t->arg_count)
 		return t;
-	if (t->kind == TERM_PATH && (t->name_count != 1 || !is_parameter(access, t->at) || knows_attribute(d, t->at)))
+	if (t->kind == TERM_PATH &&
+	    (t->name_count != 1 || !access_has_parameter(access, t->at) || knows_attribute(d, t->at)))
 		return t;
 	copy = arena_new(a, struct term);
 	*copy = *t;

@@ -237,17 +237,6 @@ struct value write_fit(struct run *r, const struct attribute *a, struct value v)
 	return input_normal(r, a, v);
 }
 
-/* Never cuts within a character. */
-static struct slice shortened(struct slice s)
-{
-	if (s.n <= TEXT_MOST)
-		return s;
-	s.n = TEXT_MOST;
-	while (s.n && ((uint8_t)s.p[s.n] & 0xC0) == 0x80)
-		s.n--;
-	return s;
-}
-
 struct slice write_identity_text(struct run *r, const struct value *args, size_t n)
 {
 	struct buf b;
@@ -256,7 +245,7 @@ struct slice write_identity_text(struct run *r, const struct value *args, size_t
 	for (size_t i = 0; args && i < n; i++) {
 		if (b.n)
 			buf_byte(&b, '/');
-		buf_put(&b, shortened(run_text(r, args[i])));
+		buf_put(&b, slice_cut(run_text(r, args[i]), TEXT_MOST));
 	}
 	return buf_slice(&b);
 }

@@ -71,12 +71,7 @@ static bool may_add(struct write *w, const struct row *f, struct value full)
 		return write_refuse(w, full);
 	if (!write_if_match(w, full) || !scope_holds(&s, x->when, &holds))
 		return false;
-	if (holds)
-		return true;
-	if (x->otherwise.n)
-		return run_fail(w->run, PROBLEM_CONFLICT, "%.*s", SLICE_ARG(x->otherwise));
-	return run_fail(w->run, PROBLEM_CONFLICT, "this %.*s is not in a state for %.*s", SLICE_ARG(w->entity->name),
-			SLICE_ARG(x->name));
+	return holds || write_not_fit(w);
 }
 
 static bool wait_for_more(struct write *w, struct value key, const struct fields *adds)

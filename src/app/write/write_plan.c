@@ -13,8 +13,7 @@ bool names_meet(const struct name_list *x, const struct name_list *y)
 	return false;
 }
 
-/* Moves a value; a non-number counts as 0. */
-static bool moved(struct run *r, struct value v, const struct number *n, struct value *out)
+bool value_move(struct run *r, struct value v, const struct number *n, struct value *out)
 {
 	struct number sum = value_type(v) == VALUE_N ? value_number(v) : number_from_i64(0);
 	struct error e = { 0 };
@@ -29,7 +28,7 @@ bool fields_move(struct run *r, struct fields *f, struct slice name, const struc
 {
 	struct value v;
 
-	if (!moved(r, fields_get(f, name), n, &v))
+	if (!value_move(r, fields_get(f, name), n, &v))
 		return false;
 	fields_set(f, name, v);
 	return true;
@@ -39,7 +38,7 @@ bool row_move(struct run *r, struct row *f, struct slice name, const struct numb
 {
 	struct value v;
 
-	if (!moved(r, row_find(f, name), n, &v))
+	if (!value_move(r, row_find(f, name), n, &v))
 		return false;
 	row_put(f, name, v);
 	return true;

@@ -213,6 +213,8 @@ bool write_read(struct write *w, struct value *full) MUST_CHECK;
 /* While the run explores: reads what the item's read rule reads, for a caller who wants the item. */
 void write_explore(struct write *w, struct value full);
 bool write_not_found(struct write *w); /* false */
+/* Refuses an action whose condition does not hold: CONFLICT. Returns false. */
+bool write_not_fit(struct write *w);
 /* Refuses a caller who may not write the item: 401, 403 or 404. Returns false. */
 bool write_refuse(struct write *w, struct value full);
 bool write_if_match(struct write *w, struct value full) MUST_CHECK;
@@ -274,7 +276,9 @@ static inline bool is_there(struct value v)
 	return value_present(v) && value_type(v) != VALUE_NULL;
 }
 bool names_meet(const struct name_list *x, const struct name_list *y);
-/* f[name] += n. False: the sum is out of range. */
+/* v + n; a value that is no number counts as 0. False: the sum is out of range. */
+bool value_move(struct run *r, struct value v, const struct number *n, struct value *out) MUST_CHECK;
+/* f[name] += n. */
 bool fields_move(struct run *r, struct fields *f, struct slice name, const struct number *n) MUST_CHECK;
 bool row_move(struct run *r, struct row *f, struct slice name, const struct number *n) MUST_CHECK;
 

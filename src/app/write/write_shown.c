@@ -6,14 +6,12 @@
 
 static bool added(struct run *r, struct value item, const struct value_member *add, struct value *out)
 {
-	struct value v = value_get(item, add->name);
-	struct number sum = value_type(v) == VALUE_N ? value_number(v) : number_from_i64(0),
-		      n = value_number(add->value);
-	struct error e = { 0 };
+	struct number n = value_number(add->value);
+	struct value sum;
 
-	if (!number_add(&sum, &n, &sum, r->arena, &e))
-		return run_error(r, &e);
-	*out = value_map_with(r->arena, item, add->name, value_make_n(r->arena, &sum));
+	if (!value_move(r, value_get(item, add->name), &n, &sum))
+		return false;
+	*out = value_map_with(r->arena, item, add->name, sum);
 	return true;
 }
 

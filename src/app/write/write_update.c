@@ -46,6 +46,16 @@ static bool may_move(struct write *w, const struct row *f, const struct row *bef
 	return may || run_fail(w->run, PROBLEM_FORBIDDEN, "you may not make this someone else's");
 }
 
+bool write_not_fit(struct write *w)
+{
+	const struct action *x = w->action;
+
+	if (x->otherwise.n)
+		return run_fail(w->run, PROBLEM_CONFLICT, "%.*s", SLICE_ARG(x->otherwise));
+	return run_fail(w->run, PROBLEM_CONFLICT, "this %.*s is not in a state for %.*s", SLICE_ARG(w->entity->name),
+			SLICE_ARG(x->name));
+}
+
 /* Evaluates the action's own condition; the plan's condition includes the attributes it reads. */
 static bool action_fits(struct write *w, struct value full)
 {
@@ -61,12 +71,7 @@ static bool action_fits(struct write *w, struct value full)
 	write_looks_at(w, x->when);
 	if (!scope_holds(&s, x->when, &holds))
 		return false;
-	if (holds || run_explores(w->run))
-		return true;
-	if (x->otherwise.n)
-		return run_fail(w->run, PROBLEM_CONFLICT, "%.*s", SLICE_ARG(x->otherwise));
-	return run_fail(w->run, PROBLEM_CONFLICT, "this %.*s is not in a state for %.*s", SLICE_ARG(w->entity->name),
-			SLICE_ARG(x->name));
+	return holds || run_explores(w->run) || write_not_fit(w);
 }
 
 /* ---- applying ---- */

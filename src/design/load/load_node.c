@@ -69,11 +69,7 @@ static void suggest(struct load *l, struct finding *f, struct slice name, const 
 
 static int shown(struct slice s)
 {
-	size_t n = s.n < SHOWN_MOST ? s.n : SHOWN_MOST;
-
-	while (n < s.n && n > 0 && ((unsigned char)s.p[n] & 0xc0) == 0x80)
-		n--; /* do not cut a character in two */
-	return (int)n;
+	return (int)slice_cut(s, SHOWN_MOST).n;
 }
 
 struct finding *load_unknown(struct load *l, struct place p, const char *rule, const char *what, struct slice name,

@@ -75,10 +75,7 @@ bool proxies_trust(const struct proxies *p, const struct ip *peer)
 
 static bool is_port(struct slice s)
 {
-	for (size_t i = 0; i < s.n; i++)
-		if (s.p[i] < '0' || s.p[i] > '9')
-			return false;
-	return s.n >= 1 && s.n <= 5;
+	return slice_is_digits(s) && s.n <= 5;
 }
 
 /* An address, perhaps with a port: 192.0.2.1, 192.0.2.1:80, 2001:db8::1, [2001:db8::1], [2001:db8::1]:80. */

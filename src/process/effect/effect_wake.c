@@ -77,36 +77,12 @@ static bool effect_prepare(struct effect *x)
 	return ok;
 }
 
-static struct value named(const struct scope *s, const struct name *n)
-{
-	for (size_t i = 0; i < s->variable_count; i++)
-		if (s->variables[i].at == n)
-			return s->variables[i].value;
-	return row_get(s->item, n);
-}
-
 bool effect_params(struct effect *x, struct run *r, const struct access *access, const struct assignment *with,
 		   size_t n, struct row *out)
 {
 	struct scope s = effect_scope(x, r);
-	struct value v;
 
-	row_init(out, r->arena, NULL);
-	for (size_t i = 0; !n && i < access->param_count + access->query_param_count; i++) {
-		const struct name *name = i < access->param_count ? access->param_at[i]
-								  : access->query_params[i - access->param_count].at;
-
-		v = named(&s, name);
-		if (value_present(v))
-			row_set(out, name, v);
-	}
-	for (size_t i = 0; i < n; i++) {
-		if (!scope_value(&s, with[i].term, &v))
-			return false;
-		if (value_present(v))
-			row_set(out, with[i].at, v);
-	}
-	return true;
+	return read_given(&s, access, with, n, out);
 }
 
 /* ---- whether ---- */

@@ -85,14 +85,6 @@ static struct value take_value(struct reading *g)
 	return g->bad ? VALUE_ABSENT : v;
 }
 
-static bool is_number(struct slice s)
-{
-	for (size_t i = 0; i < s.n; i++)
-		if (s.p[i] < '0' || s.p[i] > '9')
-			return false;
-	return s.n > 0 && s.n < SPOT_ROOM;
-}
-
 static void take_record(struct reading *g, struct reply_record *out)
 {
 	size_t n = (size_t)take_number(g, 1);
@@ -106,8 +98,8 @@ static void take_record(struct reading *g, struct reply_record *out)
 	out->keys = take_value(g);
 	out->old_image = take_value(g);
 	out->new_image = take_value(g);
-	if (!g->bad &&
-	    (!is_number(out->sequence) || event < EVENT_INSERT || event > EVENT_REMOVE || !value_present(out->keys)))
+	if (!g->bad && (!slice_is_digits(out->sequence) || out->sequence.n >= SPOT_ROOM || event < EVENT_INSERT ||
+			event > EVENT_REMOVE || !value_present(out->keys)))
 		g->bad = true;
 	out->event = g->bad ? EVENT_INSERT : (enum stream_event)event;
 }

@@ -199,18 +199,11 @@ static size_t put_actions(struct sender *s, struct run *r, const struct change *
 
 /* ---- the reply ---- */
 
-/* The beginning of a text, in whole characters. */
 static struct slice text_of(const struct json *obj, const char *name)
 {
 	const struct json *j = json_get(obj, name);
-	struct slice s = json_is(j, JSON_STRING) ? j->string : SLICE("");
 
-	if (s.n <= REASON_MOST)
-		return s;
-	s.n = REASON_MOST;
-	while (s.n && ((uint8_t)s.p[s.n] & 0xc0) == 0x80)
-		s.n--;
-	return s;
+	return json_is(j, JSON_STRING) ? slice_cut(j->string, REASON_MOST) : SLICE("");
 }
 
 /* One of "items": {"index": {"status": 201}}, {"delete": {"status": 404}}. */

@@ -76,14 +76,6 @@ static bool take_shard(struct slice *rest, uint32_t *out)
 	return true;
 }
 
-static bool are_digits(struct slice s)
-{
-	for (size_t i = 0; i < s.n; i++)
-		if (s.p[i] < '0' || s.p[i] > '9')
-			return false;
-	return s.n > 0;
-}
-
 static bool parse_part(struct slice text, struct mark_part *p)
 {
 	struct slice value;
@@ -97,12 +89,12 @@ static bool parse_part(struct slice text, struct mark_part *p)
 	case '-':
 		p->kind = MARK_AFTER;
 		spot_set(&p->at, value);
-		return are_digits(value) && !spot_is_empty(&p->at);
+		return slice_is_digits(value) && !spot_is_empty(&p->at);
 	case '~':
 		p->kind = MARK_SINCE;
 		for (size_t i = 0; i < value.n && i < SINCE_DIGITS; i++)
 			p->since_ms = p->since_ms * 10 + (value.p[i] - '0');
-		return are_digits(value) && value.n <= SINCE_DIGITS;
+		return slice_is_digits(value) && value.n <= SINCE_DIGITS;
 	default: return false;
 	}
 }
