@@ -23,7 +23,7 @@ BODY = 'names arrive as text in a body'
 OWN = 'records of our own in <table>.thorpe'
 FIELDS = 'fields are what a request says: texts, a handful'
 GIVEN = 'parameters as they were given, kept as a map'
-LATER = 'could be a slot: not done yet'
+STORED = 'an item as it is stored, looked into once: no row is laid out for that'
 FINDING = 'a finding names its attribute as text; once per mending'
 
 WITH_REASON = {
@@ -46,27 +46,27 @@ WITH_REASON = {
     'app/read/read_query.c': (1, KEY + ' and is a place in a list'),
     'app/rest/app_call.c': (2, 'the names of `thorpe call` and of POST /call'),
     'app/rest/app_item.c': (1, BODY),
-    'app/write/deleting.c': (3, OWN + ': markers'),
+    'app/write/deleting.c': (2, OWN + ': markers'),
     'app/write/deleting_plan.c': (1, OWN + ': markers'),
-    'app/write/deleting_rows.c': (2, LATER),
+    'app/write/deleting_rows.c': (2, STORED),
     'app/write/joined.c': (4, 'the attribute of joining is of no design'),
     'app/write/write_commit.c': (5, FIELDS + '; the attribute that a companion guards; names in a body'),
-    'app/write/write_counts.c': (2, FIELDS + '; ' + LATER),
-    'app/write/write_create.c': (2, LATER),
+    'app/write/write_counts.c': (2, FIELDS + '; ' + STORED),
+    'app/write/write_create.c': (2, 'names that the layout of the entity lacks'),
     'app/write/write_held.c': (3, FIELDS),
-    'app/write/write_password.c': (8, BODY + '; ' + LATER),
+    'app/write/write_password.c': (7, BODY + '; credentials, which may be of no entity'),
     'app/write/write_plan.c': (6, FIELDS + '; ' + STRANGER),
-    'app/write/write_sequence.c': (3, FIELDS + '; ' + LATER),
+    'app/write/write_sequence.c': (3, FIELDS + '; once for each number taken'),
     'app/write/write_shown.c': (1, FIELDS),
-    'app/write/write_update.c': (5, LATER),
-    'app/write/write_witness.c': (4, FIELDS + '; ' + LATER),
+    'app/write/write_update.c': (3, BODY + '; attributes that a processor removes'),
+    'app/write/write_witness.c': (4, FIELDS + '; ' + STORED),
     'oracle/compare.c': (4, 'two items of any kind, member by member; only for a finding'),
     'oracle/imply.c': (1, STRANGER),
     'oracle/judge.c': (2, 'the names of a stored item, to tell those that the design does not know'),
     'oracle/mend.c': (5, FINDING),
     'oracle/owner.c': (1, STRANGER),
-    'process/checkpoint_table.c': (3, OWN),
-    'process/effect/effect_put.c': (1, LATER),
+    'process/checkpoint_table.c': (1, OWN),
+    'process/effect/effect_put.c': (1, STORED),
     'process/send/send_bulk.c': (1, KEY),
 }
 

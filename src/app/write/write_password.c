@@ -118,7 +118,7 @@ bool write_password(struct write *w, struct row *f, struct value old)
 	if (!value_present(w->hash) && !make_hash(w, value_bytes(password)))
 		return false;
 	if (e->login.password.n)
-		row_put(f, e->login.password, w->hash);
+		row_set(f, e->login.password_at, w->hash);
 	return true;
 }
 

@@ -111,7 +111,7 @@ static bool takes_away(const struct write *w, const struct attribute *a)
 }
 
 /* Omitted attributes revert to their defaults, if any, after everything else is set. */
-static bool put_defaults_back(struct write *w, struct row *f, struct value old)
+static bool put_defaults_back(struct write *w, struct row *f, const struct row *before)
 {
 	const struct entity *e = w->entity;
 	bool *which = arena_array(w->run->arena, bool, e->attribute_count), any = false, good = true;
@@ -131,21 +131,20 @@ static bool put_defaults_back(struct write *w, struct row *f, struct value old)
 	for (size_t i = 0; i < e->attribute_count; i++) {
 		const struct attribute *a = &e->attributes[i];
 
-		if (a->fixed && takes_away(w, a) && !value_equal(row_get(f, a->at), value_get(old, a->name)))
+		if (a->fixed && takes_away(w, a) && !value_equal(row_get(f, a->at), row_get(before, a->at)))
 			good = run_invalid(w->run, a->name, "cannot change");
 	}
 	return good;
 }
 
-static bool apply_input(struct write *w, struct row *f, struct value old)
+static bool apply_input(struct write *w, struct row *f, const struct row *before)
 {
-	bool good = true;
-
 	struct row_iter it = row_iter(w->input);
+	bool good = true;
 
 	while (w->input && row_next(&it))
 		good = apply_one(w, f, &it) && good;
-	return good && (!w->input || put_defaults_back(w, f, old));
+	return good && (!w->input || put_defaults_back(w, f, before));
 }
 
 bool write_assign(struct write *w, struct row *f, const struct row *before)
@@ -225,13 +224,13 @@ static bool differs(const struct row *f, struct value old)
 	return !value_equal(row_item(f), old);
 }
 
-static void touch(struct write *w, struct row *f, struct value old)
+static void touch(struct write *w, struct row *f, const struct row *before)
 {
 	for (size_t i = 0; i < w->entity->attribute_count; i++) {
 		const struct attribute *a = &w->entity->attributes[i];
 
 		if (a->touched && !(w->input && row_has(w->input, a->at)))
-			row_set(f, a->at, write_touched(w->run, a, value_get(old, a->name)));
+			row_set(f, a->at, write_touched(w->run, a, row_get(before, a->at)));
 	}
 }
 
@@ -243,13 +242,13 @@ static bool make_altered(struct write *w, struct value old, struct row *f)
 	struct row before = row_lay(r->arena, e, old);
 
 	row_from(f, r->arena, e, old);
-	if (!apply_input(w, f, old) || !write_assign(w, f, &before) || !copy_again(w, f, &before) ||
+	if (!apply_input(w, f, &before) || !write_assign(w, f, &before) || !copy_again(w, f, &before) ||
 	    !write_password(w, f, old) || !entity_complete(r, e, f, old))
 		return false;
 	if (w->trusted)
 		return true;
 	if (differs(f, old) || value_present(w->hash) || (w->action && w->action->add_count)) {
-		touch(w, f, old);
+		touch(w, f, &before);
 		if (!entity_complete(r, e, f, old))
 			return false;
 	}
