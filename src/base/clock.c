@@ -33,3 +33,11 @@ int64_t clock_monotonic_us(void)
 	clock_gettime(CLOCK_MONOTONIC, &t);
 	return (int64_t)t.tv_sec * 1000000 + t.tv_nsec / 1000;
 }
+
+void clock_pause_us(int64_t us)
+{
+	struct timespec t = { .tv_sec = us / 1000000, .tv_nsec = us % 1000000 * 1000 };
+
+	if (us > 0)
+		nanosleep(&t, NULL);
+}

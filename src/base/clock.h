@@ -31,5 +31,7 @@ static inline int64_t clock_steady_ms(const struct clock *c)
 
 /* Microseconds that never go backwards, for measuring. */
 int64_t clock_monotonic_us(void);
+/* The thread sleeps; a signal may end that early. 0: not at all. */
+void clock_pause_us(int64_t us);
 
 #endif

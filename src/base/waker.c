@@ -1,19 +1,13 @@
 /* Uses the monotonic clock: setting the date does not move background work.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/waker.h"
-
-#include <errno.h>
-#include <time.h>
+#include "base/clock.h"
+#include "base/cond.h"
 
 void waker_init(struct waker *w)
 {
-	pthread_condattr_t monotonic;
-
 	*w = (struct waker){ 0 };
-	pthread_condattr_init(&monotonic);
-	pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-	pthread_cond_init(&w->changed, &monotonic);
-	pthread_condattr_destroy(&monotonic);
+	cond_init(&w->changed);
 	pthread_mutex_init(&w->lock, NULL);
 }
 
@@ -23,29 +17,14 @@ void waker_release(struct waker *w)
 	pthread_mutex_destroy(&w->lock);
 }
 
-static struct timespec in_ms(int64_t ms)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	t.tv_sec += ms / 1000;
-	t.tv_nsec += ms % 1000 * 1000000;
-	if (t.tv_nsec >= 1000000000) {
-		t.tv_sec++;
-		t.tv_nsec -= 1000000000;
-	}
-	return t;
-}
-
 bool waker_wait(struct waker *w, int64_t ms)
 {
-	struct timespec until = in_ms(ms > 0 ? ms : 0);
+	int64_t until_us = clock_monotonic_us() + ms * 1000;
 	bool go_on;
 
 	pthread_mutex_lock(&w->lock);
-	while (ms > 0 && !w->stopping && !w->woken)
-		if (pthread_cond_timedwait(&w->changed, &w->lock, &until) == ETIMEDOUT)
-			break;
+	while (ms > 0 && !w->stopping && !w->woken && cond_wait_until(&w->changed, &w->lock, until_us))
+		;
 	w->woken = false;
 	go_on = !w->stopping;
 	pthread_mutex_unlock(&w->lock);

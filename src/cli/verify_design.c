@@ -1,7 +1,6 @@
 /* `thorpe verify --design`: asks the oracle, and prints what it says.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <stdio.h>
-#include <time.h>
 #include <unistd.h>
 #include "api/local.h"
 #include "base/clock.h"
@@ -133,10 +132,8 @@ static bool print_progress(void *ctx, const struct oracle_progress *p)
 
 static void settle(void *ctx)
 {
-	struct timespec t = { .tv_sec = SETTLE_MS / 1000, .tv_nsec = SETTLE_MS % 1000 * 1000000L };
-
 	(void)ctx;
-	nanosleep(&t, NULL);
+	clock_pause_us(SETTLE_MS * 1000);
 }
 
 static const char *s(uint64_t n)

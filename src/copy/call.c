@@ -50,11 +50,8 @@ bool copy_job_pause(struct job *j, int64_t ms)
 {
 	int64_t until = clock_monotonic_us() + ms * 1000, left;
 
-	while (!copy_job_halted(j) && (left = until - clock_monotonic_us()) > 0) {
-		struct timespec t = { .tv_nsec = (left < 50000 ? left : 50000) * 1000 };
-
-		nanosleep(&t, NULL);
-	}
+	while (!copy_job_halted(j) && (left = until - clock_monotonic_us()) > 0)
+		clock_pause_us(left < 50000 ? left : 50000);
 	return !copy_job_halted(j);
 }
 

@@ -3,7 +3,6 @@
  * Nothing is remembered of what was done but when a step was taken first, so that an endpoint that takes one and does
  * nothing is not asked forever.
  * SPDX-License-Identifier: Apache-2.0 */
-#include <time.h>
 #include "app/db/provision_request.h"
 #include "base/clock.h"
 #include "deploy/deploy_internal.h"
@@ -39,17 +38,10 @@ struct run_state {
 	int64_t pause_ms;
 };
 
-static void pause_ms(int64_t ms)
-{
-	const struct timespec t = { .tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000L };
-
-	nanosleep(&t, NULL);
-}
-
 /* Longer each time while nothing happens. */
 static void wait_a_little(struct run_state *s)
 {
-	pause_ms(s->pause_ms);
+	clock_pause_us(s->pause_ms * 1000);
 	s->pause_ms = s->pause_ms * 3 / 2;
 	if (s->pause_ms > LONGEST_PAUSE_MS)
 		s->pause_ms = LONGEST_PAUSE_MS;

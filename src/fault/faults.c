@@ -5,6 +5,7 @@
 #include <openssl/rand.h>
 #include <stdio.h>
 
+#include "base/cond.h"
 #include "base/alloc.h"
 #include "fault/internal.h"
 #include "json/json.h"
@@ -81,7 +82,6 @@ int64_t fault_longest_lag_ms(const struct faults *f)
 struct faults *faults_new(void)
 {
 	struct faults *f = mem_zalloc(sizeof(*f));
-	pthread_condattr_t monotonic;
 
 	if (!f)
 		return NULL;
@@ -89,10 +89,7 @@ struct faults *faults_new(void)
 		f->seed = (uint64_t)clock_monotonic_us();
 	f->seed %= MILLION; /* short enough to type */
 	pthread_mutex_init(&f->lock, NULL);
-	pthread_condattr_init(&monotonic);
-	pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-	pthread_cond_init(&f->changed, &monotonic);
-	pthread_condattr_destroy(&monotonic);
+	cond_init(&f->changed);
 	return f;
 }
 

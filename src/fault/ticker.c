@@ -1,8 +1,8 @@
 /* The thread that takes views of the database for reads that lag, and splits shards.
  * SPDX-License-Identifier: Apache-2.0 */
-#include <time.h>
-
 #include "base/alloc.h"
+#include "base/clock.h"
+#include "base/cond.h"
 #include "base/log.h"
 #include "fault/internal.h"
 #include "table/control/control.h"
@@ -23,13 +23,7 @@ static struct work work_to_do(const struct faults *f)
 
 static void wait_some(struct faults *f, int64_t ms)
 {
-	struct timespec until;
-
-	clock_gettime(CLOCK_MONOTONIC, &until);
-	until.tv_nsec += ms * 1000000;
-	until.tv_sec += until.tv_nsec / 1000000000;
-	until.tv_nsec %= 1000000000;
-	pthread_cond_timedwait(&f->changed, &f->lock, &until);
+	(void)cond_wait_until(&f->changed, &f->lock, clock_monotonic_us() + ms * 1000);
 }
 
 static void split(struct faults *f, const struct table *t, struct arena *a)

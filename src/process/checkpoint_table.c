@@ -2,10 +2,9 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "process/checkpoint_table.h"
 
-#include <time.h>
-
 #include "app/db/beside.h"
 #include "app/db/provision.h"
+#include "base/clock.h"
 #include "base/timestamp.h"
 
 #define CONFLICT_TRIES 4
@@ -75,7 +74,6 @@ bool checkpoint_count(struct run *r, struct value key, int64_t *out)
 bool checkpoint_write(struct run *r, const struct dyn_write *w, size_t n)
 {
 	struct dyn_refusal *refusals = arena_array(r->arena, struct dyn_refusal, n);
-	struct timespec pause = { .tv_nsec = CONFLICT_MS * 1000000L };
 
 	for (int tries = 1;; tries++) {
 		switch (dyn_write(r, w, n, SLICE(""), refusals)) {
@@ -87,7 +85,7 @@ bool checkpoint_write(struct run *r, const struct dyn_write *w, size_t n)
 		}
 		if (tries == CONFLICT_TRIES)
 			return run_busy(r);
-		nanosleep(&pause, NULL);
+		clock_pause_us(CONFLICT_MS * 1000);
 	}
 }
 

@@ -3,7 +3,6 @@
  * A server knows its own shards. For shards of other servers it reads the positions, which lag by a second at most: a
  * shard is done when nothing follows any of them.
  * SPDX-License-Identifier: Apache-2.0 */
-#include <time.h>
 #include "app/app.h"
 #include "app/write/write_plan.h"
 #include "base/clock.h"
@@ -12,13 +11,6 @@
 
 #define LOOK_US        5000   /* between looks at this server's shards */
 #define LOOK_OTHERS_US 200000 /* and at those of other servers, which cost requests */
-
-static void wait_us(int64_t us)
-{
-	struct timespec t = { .tv_nsec = us * 1000 };
-
-	nanosleep(&t, NULL);
-}
 
 /* Whether nothing follows the position. */
 static bool is_at_end(struct run *r, struct slice stream, const struct position *at, bool *out)
@@ -135,7 +127,7 @@ bool process_wait_idle(struct process *p, struct run *r, int64_t wait_ms)
 		branch_clear(b, r);
 		if (idle || clock_monotonic_us() >= until)
 			break;
-		wait_us(process_is_idle(p) ? LOOK_OTHERS_US : LOOK_US);
+		clock_pause_us(process_is_idle(p) ? LOOK_OTHERS_US : LOOK_US);
 	}
 	return idle;
 }

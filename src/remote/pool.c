@@ -63,7 +63,7 @@ static bool wait_for_one(struct pool *p, int64_t deadline_us)
 
 		if (is_stopped(p) || now >= deadline_us)
 			return false;
-		wait_cond_until(&p->given, &p->lock, until < deadline_us ? until : deadline_us);
+		(void)cond_wait_until(&p->given, &p->lock, until < deadline_us ? until : deadline_us);
 	}
 	return true;
 }

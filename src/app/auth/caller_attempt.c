@@ -16,7 +16,6 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
 #include <openssl/hmac.h>
-#include <time.h>
 #include "app/db/beside.h"
 #include "app/auth/caller_internal.h"
 #include "app/auth/throttle_rules.h"
@@ -147,10 +146,9 @@ static enum dyn_outcome write_changed(struct shared *s, bool all)
 static void pause_before(int try_, const struct shared *s)
 {
 	uint64_t chance = (uint64_t)clock_monotonic_us() * UINT64_C(0x9e3779b97f4a7c15) ^ (uintptr_t)s;
-	struct timespec t = { .tv_nsec = (long)((1 + chance % (uint64_t)(2 << (try_ < 5 ? try_ : 5))) * 1000000) };
 
 	if (try_)
-		nanosleep(&t, NULL);
+		clock_pause_us((int64_t)(1 + chance % (uint64_t)(2 << (try_ < 5 ? try_ : 5))) * 1000);
 }
 
 static void change(struct shared *s, enum change c)

@@ -2,8 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "app/db/dyn.h"
 
-#include <time.h>
-
+#include "base/clock.h"
 #include "base/map.h"
 
 #define IN_VAIN_MOST   5 /* consecutive replies without a new item, before reporting BUSY */
@@ -23,10 +22,7 @@ static size_t least(size_t a, size_t b)
 /* Keys stay unprocessed if the database throttles: waits, longer each time. */
 static void pause_before(int again)
 {
-	int64_t ms = PAUSE_FIRST_MS << (again - 1);
-	struct timespec t = { .tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000 };
-
-	nanosleep(&t, NULL);
+	clock_pause_us(((int64_t)PAUSE_FIRST_MS << (again - 1)) * 1000);
 }
 
 static bool batch_get(const struct batch *b, const struct value *keys, size_t n, struct reply *reply)

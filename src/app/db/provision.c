@@ -1,8 +1,8 @@
 /* A design's table: created if missing, otherwise compared. SPDX-License-Identifier: Apache-2.0 */
 #include "app/db/provision.h"
-#include <time.h>
 #include "app/db/provision_compare.h"
 #include "app/db/provision_request.h"
+#include "base/clock.h"
 #include "base/log.h"
 
 #define POLL_MS     20
@@ -98,7 +98,6 @@ static bool describe(struct provision *p, const struct json **table)
 /* DynamoDB builds one index of a table at a time. */
 static bool wait_for_index(struct provision *p, const struct design_index *i)
 {
-	const struct timespec pause = { .tv_nsec = POLL_MS * 1000000L };
 	const struct json *table;
 
 	for (int waited = 0; waited < POLL_MAX_MS; waited += POLL_MS) {
@@ -106,7 +105,7 @@ static bool wait_for_index(struct provision *p, const struct design_index *i)
 			return false;
 		if (slice_is(provision_text(provision_index_in(table, i->name), "IndexStatus"), "ACTIVE"))
 			return true;
-		nanosleep(&pause, NULL);
+		clock_pause_us(POLL_MS * 1000);
 	}
 	return error_set(p->error, p->arena, ERR_INTERNAL, "index %.*s of table %.*s takes too long to be built",
 			 SLICE_ARG(i->name), SLICE_ARG(p->design->table));
@@ -173,7 +172,6 @@ static bool bring_table(struct provision *p, const struct json *table)
 /* A table that is CREATING accepts no requests yet. */
 static bool wait_for_table(struct provision *p, struct slice describe_it, struct slice name)
 {
-	const struct timespec pause = { .tv_nsec = POLL_MS * 1000000L };
 	struct backend_reply r;
 
 	for (int waited = 0; waited < POLL_MAX_MS; waited += POLL_MS) {
@@ -181,7 +179,7 @@ static bool wait_for_table(struct provision *p, struct slice describe_it, struct
 			return false;
 		if (slice_is(provision_text(json_get(r.body, "Table"), "TableStatus"), "ACTIVE"))
 			return true;
-		nanosleep(&pause, NULL);
+		clock_pause_us(POLL_MS * 1000);
 	}
 	return error_set(p->error, p->arena, ERR_INTERNAL, "table %.*s takes too long to be made", SLICE_ARG(name));
 }

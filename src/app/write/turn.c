@@ -2,10 +2,9 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "app/write/turn.h"
 
-#include <errno.h>
-#include <pthread.h>
-#include <time.h>
 #include <xxhash.h>
+#include "base/clock.h"
+#include "base/cond.h"
 
 #define PLACES 64
 
@@ -24,28 +23,20 @@ struct turn {
 
 static void make_places(void)
 {
-	pthread_condattr_t monotonic;
-
-	pthread_condattr_init(&monotonic);
-	pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
 	for (size_t i = 0; i < PLACES; i++) {
 		pthread_mutex_init(&places[i].lock, NULL);
-		pthread_cond_init(&places[i].free, &monotonic);
+		cond_init(&places[i].free);
 	}
-	pthread_condattr_destroy(&monotonic);
 }
 
 static bool wait_for(struct place_in_line *p)
 {
-	struct timespec until;
-	int rc = 0;
+	int64_t until_us = clock_monotonic_us() + TURN_WAIT_MS * 1000;
 	bool got;
 
-	clock_gettime(CLOCK_MONOTONIC, &until);
-	until.tv_sec += TURN_WAIT_MS / 1000;
 	pthread_mutex_lock(&p->lock);
-	while (p->taken && rc != ETIMEDOUT)
-		rc = pthread_cond_timedwait(&p->free, &p->lock, &until);
+	while (p->taken && cond_wait_until(&p->free, &p->lock, until_us))
+		;
 	got = !p->taken;
 	p->taken = true;
 	pthread_mutex_unlock(&p->lock);

@@ -1,12 +1,12 @@
 /* Shared by all writes: retries, reading, refusals, If-Match, checks. SPDX-License-Identifier: Apache-2.0 */
 #include <sys/random.h>
-#include <time.h>
 
 #include "app/auth/caller.h"
 #include "app/entity/output.h"
 #include "app/entity/input.h"
 #include "app/write/turn.h"
 #include "app/write/write_plan.h"
+#include "base/clock.h"
 #include "base/timestamp.h"
 
 #define TRIES_AT_ONCE    3
@@ -20,7 +20,6 @@ static void pause_before(int attempt)
 {
 	int shift = attempt - TRIES_AT_ONCE;
 	uint32_t random = 0;
-	struct timespec t;
 
 	if (shift < 0)
 		return;
@@ -28,8 +27,7 @@ static void pause_before(int attempt)
 		random = UINT32_MAX / 2;
 	if (shift > PAUSE_MOST_SHIFT)
 		shift = PAUSE_MOST_SHIFT;
-	t = (struct timespec){ .tv_nsec = (long)(random % (1000000u << shift)) };
-	nanosleep(&t, NULL);
+	clock_pause_us(random % (1000u << shift));
 }
 
 static enum plan_end try_once(struct write *w, write_once *once, struct write_result *out)

@@ -1,13 +1,12 @@
 /* Deleting: permanently, with everything that belongs to the item; or softly, by setting attributes, as the design
  * says.
  * SPDX-License-Identifier: Apache-2.0 */
-#include <time.h>
-
 #include "app/run/state.h"
 #include "app/write/deleting.h"
 #include "app/write/joined.h"
 #include "app/db/rehearse.h"
 #include "app/read/read.h"
+#include "base/clock.h"
 
 /* ---- refuse while ---- */
 
@@ -88,14 +87,6 @@ static enum plan_end remove_item(struct write *w, struct value old)
 	return PLAN_DONE;
 }
 
-static void pause_for(int64_t ms)
-{
-	struct timespec t = { .tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000L };
-
-	if (ms)
-		(void)nanosleep(&t, NULL);
-}
-
 /* Asked twice only when the first answers may not show what joined last (joined.h). */
 static bool nothing_hangs_on(struct write *w, struct value old)
 {
@@ -108,7 +99,7 @@ static bool nothing_hangs_on(struct write *w, struct value old)
 	if (joined_before(w, old, &wait_ms))
 		return true;
 	backend_settle(w->run->backend);
-	pause_for(wait_ms);
+	clock_pause_us(wait_ms * 1000);
 	return ask_patterns(w, old, true);
 }
 

@@ -4,10 +4,10 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include "app/demo.h"
 #include "cli/serve/serve_designs.h"
+#include "base/clock.h"
 
 #define PATIENCE_MS 2000 /* until it is worth a line */
 #define LOOK_MS     20
@@ -107,11 +107,10 @@ static bool all_ended(const struct load *loads, size_t n)
 
 static void await(struct load *loads, size_t n)
 {
-	const struct timespec pause = { .tv_nsec = LOOK_MS * 1000000 };
 	int64_t told = clock_monotonic_us();
 
 	while (!all_ended(loads, n)) {
-		nanosleep(&pause, NULL);
+		clock_pause_us(LOOK_MS * 1000);
 		if (clock_monotonic_us() - told > PATIENCE_MS * 1000) {
 			print_progress(loads, n);
 			told = clock_monotonic_us();

@@ -1,10 +1,10 @@
 /* Many actions and the position in one transaction.
  * SPDX-License-Identifier: Apache-2.0 */
-#include <time.h>
 #include "process/effect/effect_internal.h"
+#include "base/clock.h"
 
 #define COMMIT_TRIES 16
-#define PAUSE_NS     1000000L /* more with every try */
+#define PAUSE_US     1000 /* more with every try */
 
 void effect_clear(struct effect *x)
 {
@@ -68,14 +68,6 @@ enum row_end effect_row_failed(struct effect *x)
 	if (x->run->rider_lost) /* the rows are read and decided again, a limited number of times */
 		(void)run_busy(x->run);
 	return ROW_FAILED;
-}
-
-static void pause_before(int attempt)
-{
-	struct timespec t = { .tv_nsec = attempt * PAUSE_NS };
-
-	if (attempt)
-		nanosleep(&t, NULL);
 }
 
 /* The first of the put's checks that was refused; NULL: none was. */
@@ -161,7 +153,7 @@ enum row_end effect_batch_commit(struct effect *x, const struct position *now)
 		return effect_row_failed(x);
 	effect_position_ride(x, now);
 	for (int i = 0; i < COMMIT_TRIES; i++) {
-		pause_before(i);
+		clock_pause_us(i * PAUSE_US);
 		switch (dyn_write(r, b->list, b->count, SLICE(""), refusals)) {
 		case DYN_DONE:
 			remember_places(x);

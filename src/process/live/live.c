@@ -1,15 +1,15 @@
 /* The reader's start and end; calls of targets and watchers.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <stdio.h>
-#include <time.h>
 #include "process/live/live_internal.h"
+#include "base/clock.h"
+#include "base/cond.h"
 
 #define START_WAIT_S 5
 
 struct live *live_new(struct app *app, struct relay *relay)
 {
 	struct live *l = mem_zalloc(sizeof(*l));
-	pthread_condattr_t attr;
 
 	if (!l)
 		return NULL;
@@ -18,10 +18,7 @@ struct live *live_new(struct app *app, struct relay *relay)
 	l->database = app_database(app);
 	l->backend = database_open(l->database);
 	pthread_mutex_init(&l->lock, NULL);
-	pthread_condattr_init(&attr);
-	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-	pthread_cond_init(&l->changed, &attr);
-	pthread_condattr_destroy(&attr);
+	cond_init(&l->changed);
 	if (live_table_init(&l->topics) && live_table_init(&l->partitions) && l->backend)
 		return l;
 	live_free(l);
@@ -119,7 +116,7 @@ bool live_is_idle(struct live *l)
 /* With the lock held. */
 static bool is_started(struct live *l)
 {
-	struct timespec until;
+	int64_t until_us = clock_monotonic_us() + START_WAIT_S * INT64_C(1000000);
 	uint64_t failures = l->failures;
 
 	if (!l->started)
@@ -127,11 +124,8 @@ static bool is_started(struct live *l)
 	if (!l->started)
 		return false;
 	pthread_cond_broadcast(&l->changed);
-	clock_gettime(CLOCK_MONOTONIC, &until);
-	until.tv_sec += START_WAIT_S;
-	while (!l->running && !l->stopping && l->failures == failures)
-		if (pthread_cond_timedwait(&l->changed, &l->lock, &until))
-			break;
+	while (!l->running && !l->stopping && l->failures == failures && cond_wait_until(&l->changed, &l->lock, until_us))
+		;
 	return l->running;
 }
 

@@ -1,8 +1,8 @@
 /* The reader: from the stream to the topics, change by change.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <stdio.h>
-#include <time.h>
 #include "base/clock.h"
+#include "base/cond.h"
 #include "base/grow.h"
 #include "base/log.h"
 #include "process/live/live_internal.h"
@@ -37,13 +37,7 @@ static struct run run_in(struct reader *x, struct arena *a)
 /* With the lock held: until l->changed is signalled or the time is over. */
 static void wait_ms(struct live *l, int64_t ms)
 {
-	struct timespec until;
-
-	clock_gettime(CLOCK_MONOTONIC, &until);
-	until.tv_nsec += (long)(ms % 1000) * 1000000;
-	until.tv_sec += ms / 1000 + until.tv_nsec / 1000000000;
-	until.tv_nsec %= 1000000000;
-	pthread_cond_timedwait(&l->changed, &l->lock, &until);
+	(void)cond_wait_until(&l->changed, &l->lock, clock_monotonic_us() + ms * 1000);
 }
 
 /* ---- which topics ---- */

@@ -229,8 +229,8 @@ static bool get_locked(struct keyring *k, struct credentials **mine, int64_t dea
 		if (k->looking) {
 			if (now_us >= deadline_us || (k->options.stop && atomic_load(k->options.stop)))
 				return hand_nothing(k, mine, why, n, "the credentials did not come in time");
-			wait_cond_until(&k->looked, &k->lock,
-					now_us + LOOK_US < deadline_us ? now_us + LOOK_US : deadline_us);
+			(void)cond_wait_until(&k->looked, &k->lock,
+					      now_us + LOOK_US < deadline_us ? now_us + LOOK_US : deadline_us);
 			continue;
 		}
 		look_now(k);
