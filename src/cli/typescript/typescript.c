@@ -61,7 +61,8 @@ static void put_head(struct typescript *t, struct slice name)
 {
 	struct slice title = json_get_text(json_get(t->document, "info"), "title");
 
-	buf_printf(t->out, "// %.*s: a client of its REST API. Written by `thorpe client %.*s.yaml --typescript`; do not edit.\n\n",
+	buf_printf(t->out,
+		   "// %.*s: a client of its REST API. Written by `thorpe client %.*s.yaml --typescript`; do not edit.\n\n",
 		   SLICE_ARG(title), SLICE_ARG(name));
 }
 

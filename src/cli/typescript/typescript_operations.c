@@ -24,8 +24,8 @@ struct operation {
 static bool is_parameter(const struct typescript *t, const struct json *list, const char *name)
 {
 	for (uint32_t i = 0; json_is(list, JSON_ARRAY) && i < list->count; i++) {
-		const struct json *p = json_get(&list->items[i], "$ref") ? typescript_follow(t, &list->items[i]) :
-									   &list->items[i];
+		const struct json *p =
+			json_get(&list->items[i], "$ref") ? typescript_follow(t, &list->items[i]) : &list->items[i];
 
 		if (slice_is(json_get_text(p, "name"), name))
 			return true;
@@ -57,7 +57,8 @@ static void read_answers(const struct typescript *t, struct operation *op)
 	}
 }
 
-static struct operation read_operation(const struct typescript *t, const struct json_member *path, const struct json_member *m)
+static struct operation read_operation(const struct typescript *t, const struct json_member *path,
+				       const struct json_member *m)
 {
 	const struct json *body = json_get(&m->value, "requestBody");
 	const struct json *required = json_get(body, "required");
@@ -88,8 +89,8 @@ struct counted {
 static void put_parameters(struct typescript *t, const struct json *list, struct counted *seen, bool write)
 {
 	for (uint32_t i = 0; json_is(list, JSON_ARRAY) && i < list->count; i++) {
-		const struct json *p = json_get(&list->items[i], "$ref") ? typescript_follow(t, &list->items[i]) :
-									   &list->items[i];
+		const struct json *p =
+			json_get(&list->items[i], "$ref") ? typescript_follow(t, &list->items[i]) : &list->items[i];
 		const struct json *needed = json_get(p, "required");
 		bool required = json_is(needed, JSON_BOOL) && needed->boolean;
 
