@@ -51,7 +51,7 @@ thorpeTest('a file that is not there is named', async () => {
 
 thorpeTest('check --watch looks again whenever the file changes, is replaced, goes or comes back', async () => {
   const file = join(freshDirectory(), 'watched.yaml');
-  const design = (word) => `design: watched\ntable: W\nkey: [PK]\n${word}:\n  A:\n    path: /as/<id>\n    attributes: {id: string}\n    keys: {PK: A#<id>}\n    allow: {read, create: anyone}\n`;
+  const design = (word) => `design: watched\ntable: Watched\nkey: [PK]\n${word}:\n  A:\n    path: /as/<id>\n    attributes: {id: string}\n    keys: {PK: A#<id>}\n    allow: {read, create: anyone}\n`;
   writeFileSync(file, design('entitties'));
   const run = launch(['check', file, '--watch']);
   const says = (text, times) => until(`${text}, ${times} times`, () => run.stdout.split(text).length > times);
