@@ -19,8 +19,8 @@ struct slice design_type(struct arena *a, const struct attribute *x)
 	if (!x)
 		return SLICE("string");
 	if ((x->type == ATTR_LIST || x->type == ATTR_SET) && x->element != ATTR_MAP)
-		return arena_printf(a, "%s of %s", type_name(x->type), type_name(x->element));
-	return slice_str(type_name(x->type));
+		return arena_printf(a, "%s of %s%s", type_name(x->type), type_name(x->element), x->fine ? " ms" : "");
+	return x->fine ? SLICE("timestamp ms") : slice_str(type_name(x->type));
 }
 
 /* ---- flags ---- */

@@ -65,6 +65,7 @@ struct attribute {
 	enum attr_type type;
 	enum attr_type element;      /* LIST, SET; ATTR_MAP for lists of anything */
 	enum attr_form form;         /* STRING; of LIST and SET each element's */
+	bool fine;                   /* TIMESTAMP: with milliseconds; of LIST each element */
 	const struct slice *choices; /* ENUM */
 	size_t choice_count;
 	bool required, id, now, touched, counter, fixed, lower, hidden, private_, compressed, the_caller;

@@ -15,7 +15,7 @@ static void find_impure(void *ctx, const struct term *t)
 	case TERM_EXISTS:
 	case TERM_VISIBLE:
 	case TERM_FETCH: *more = true; break;
-	case TERM_CALL: *more = *more || t->function == CALL_DAYS_AGO; break;
+	case TERM_CALL: *more = *more || term_is_ago(t->function); break;
 	case TERM_PATH:
 		*more = *more || t->of != TERM_OF_ITEM || (t->name_count > 1 && slice_is(t->names[0], "caller"));
 		break;

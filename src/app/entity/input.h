@@ -59,8 +59,8 @@ bool input_default_is_null(const struct attribute *a);
  * between characters, and a slug does not end in a hyphen. E-mail addresses and URLs are never cut: they would become
  * others. */
 struct value input_made(struct run *r, const struct attribute *attribute, struct value v);
-/* Applies `lower`: trims and lowers a text, or each element of a list and drops repetitions. Without `lower`:
- * unchanged. */
+/* Applies `lower`: trims and lowers a text, or each element of a list and drops repetitions. A timestamp gets the
+ * attribute's unit. All else is unchanged. */
 struct value input_normal(struct run *r, const struct attribute *attribute, struct value v);
 
 #endif

@@ -3,6 +3,7 @@
 #include "app/entity/input.h"
 #include "app/entity/input_internal.h"
 #include "base/map.h"
+#include "base/timestamp.h"
 #include "design/term/term_text.h"
 
 /* ---- normal form ---- */
@@ -50,8 +51,22 @@ static struct value normal_set(struct arena *a, struct value v)
 	return value_make_set(a, VALUE_SS, list, n);
 }
 
+/* In the attribute's unit: a time of another attribute may have, or lack, milliseconds. */
+static struct value normal_time(struct arena *a, const struct attribute *attribute, struct value v)
+{
+	enum time_unit unit = attribute->fine ? TIME_MILLISECOND : TIME_SECOND;
+	char text[TIME_TEXT_MAX];
+	int64_t ms;
+
+	if (value_type(v) != VALUE_S || value_bytes(v).n == time_unit_width(unit) || !time_parse(value_bytes(v), &ms))
+		return v;
+	return value_make_s(a, time_format_unit(ms, unit, text));
+}
+
 struct value input_normal(struct run *r, const struct attribute *attribute, struct value v)
 {
+	if (attribute && attribute->type == ATTR_TIMESTAMP)
+		return normal_time(r->arena, attribute, v);
 	if (!attribute || !attribute->lower)
 		return v;
 	switch (value_type(v)) {

@@ -135,6 +135,8 @@ void oas_attribute_description(struct oas *o, const struct attribute *a)
 	buf_init(&b, o->a);
 	if (a->type == ATTR_EPOCH)
 		add_sentence(&b, "Seconds since 1970.");
+	if (a->fine)
+		add_sentence(&b, "With milliseconds: 2026-01-15T10:30:00.000Z.");
 	if (a->sequence)
 		add_sentence(&b, "A sequence: the last number taken.");
 	else if (a->counter)

@@ -51,6 +51,7 @@ static const struct {
 	enum attr_type type;
 	enum attr_form form;
 	double most; /* characters, unless a range says otherwise; 0: no limit */
+	bool fine;
 } types[] = {
 	{ "string", ATTR_STRING, FORM_FREE, 0 },   { "text", ATTR_TEXT, FORM_FREE, 0 },
 	{ "number", ATTR_NUMBER, FORM_FREE, 0 },   { "integer", ATTR_INTEGER, FORM_FREE, 0 },
@@ -59,6 +60,7 @@ static const struct {
 	{ "map", ATTR_MAP, FORM_FREE, 0 },         { "binary", ATTR_BINARY, FORM_FREE, 0 },
 	{ "email", ATTR_STRING, FORM_EMAIL, 254 }, { "url", ATTR_STRING, FORM_URL, 2048 },
 	{ "slug", ATTR_STRING, FORM_SLUG, 200 },   { "name", ATTR_STRING, FORM_NAME, 64 },
+	{ "timestamp ms", ATTR_TIMESTAMP, FORM_FREE, 0, true },
 };
 
 /* The type of the attribute, or of what it is a list of: `out` is the one or the other. */
@@ -68,6 +70,7 @@ static bool find_type(struct reading *r, struct slice name, enum attr_type *out)
 		if (slice_is(name, types[i].name)) {
 			*out = types[i].type;
 			r->a->form = types[i].form;
+			r->a->fine = types[i].fine;
 			if (types[i].most > 0 && !r->a->has_max && out == &r->a->type) {
 				r->a->has_max = true;
 				r->a->max = types[i].most;

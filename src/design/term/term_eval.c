@@ -9,9 +9,6 @@
 #define DIGITS_OF_SUM    37
 #define DIGITS_OF_FACTOR 19
 
-#define DAY_MS   INT64_C(86400000)
-#define DAYS_MAX 10000000 /* far beyond the years a timestamp knows */
-
 /* ---- comparisons ---- */
 
 /* Most values that are compared are short: two words that overlap, instead of a call. */
@@ -437,23 +434,6 @@ static bool evaluate_choose(const struct term *t, const struct term_scope *s, st
 	return term_holds(t->args[0], s, &first, e) && value_of(t->args[first ? 1 : 2], s, out, e);
 }
 
-static bool evaluate_days_ago(const struct term *t, const struct term_scope *s, struct value *out, struct error *e)
-{
-	char text[TIME_TEXT_MAX];
-	struct number n;
-	struct value v;
-	int64_t days;
-
-	if (!value_of(t->args[0], s, &v, e))
-		return false;
-	if (value_type(v) != VALUE_N)
-		return true;
-	n = value_number(v);
-	if (number_to_i64(&n, &days) && days > -DAYS_MAX && days < DAYS_MAX)
-		*out = value_make_s(s->arena, time_format(s->now_ms - days * DAY_MS, text));
-	return true;
-}
-
 static bool evaluate_call(const struct term *t, const struct term_scope *s, struct value *out, struct error *e)
 {
 	struct value *args = arena_array(s->arena, struct value, t->arg_count);
@@ -461,12 +441,11 @@ static bool evaluate_call(const struct term *t, const struct term_scope *s, stru
 
 	if (f == CALL_CHOOSE)
 		return evaluate_choose(t, s, out, e);
-	if (f == CALL_DAYS_AGO)
-		return evaluate_days_ago(t, s, out, e);
 	for (size_t i = 0; i < t->arg_count; i++)
 		if (!value_of(t->args[i], s, &args[i], e))
 			return false;
-	*out = term_call(s->arena, f, args, t->arg_count);
+	*out = term_is_ago(f) ? term_ago(s->arena, f, args[0], s->now_ms, t->fine)
+			      : term_call(s->arena, f, args, t->arg_count);
 	return true;
 }
 
@@ -492,7 +471,10 @@ static bool evaluate(const struct term *t, const struct term_scope *s, struct va
 	switch (t->kind) {
 	case TERM_LITERAL:
 	case TERM_PATH: return value_of(t, s, out, e);
-	case TERM_NOW: *out = value_make_s(s->arena, time_format(s->now_ms, text)); return true;
+	case TERM_NOW:
+		*out = value_make_s(s->arena,
+				    time_format_unit(s->now_ms, t->fine ? TIME_MILLISECOND : TIME_SECOND, text));
+		return true;
 	case TERM_TODAY: *out = value_make_s(s->arena, time_format_date(s->now_ms, text)); return true;
 	case TERM_CALLER:
 		if (s->caller.n)

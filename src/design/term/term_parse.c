@@ -49,6 +49,46 @@ static const struct term *parse_product(struct term_parser *p)
 	return t;
 }
 
+/* 30 days: a number and a unit of time. */
+static bool is_duration(const struct term_parser *p)
+{
+	struct term_token next = tp_peek(p);
+
+	return tp_is_token(p, TOK_NUMBER) && next.type == TOK_NAME &&
+	       time_unit_named(slice_make(p->text.p + next.at, next.end - next.at)) != TIME_UNITS;
+}
+
+/* x and a duration, which comes next: later(x, 30, 'day'). */
+static const struct term *parse_later(struct term_parser *p, const struct term *x, size_t at, bool minus)
+{
+	size_t from = p->now.at;
+	const struct term *args[] = { x, tp_parse_primary(p), NULL };
+	struct term *unit, *t;
+	struct slice word;
+	struct number n;
+
+	if (!args[1])
+		return NULL;
+	n = value_number(args[1]->value);
+	if (n.exponent < 0)
+		return tp_refuse_from(p, "bad-term", from, SLICE("this is no whole number"),
+				      SLICE("write 90 minutes, not 1.5 hours"));
+	n.negative = minus && n.digits;
+	((struct term *)(uintptr_t)args[1])->value = value_make_n(p->arena, &n);
+	word = tp_token_text(p);
+	from = p->now.at;
+	tp_advance(p);
+	unit = tp_make(p, TERM_LITERAL, from);
+	unit->value = value_make_s(p->arena, slice_str(time_unit_names[time_unit_named(word)]));
+	args[2] = unit;
+	t = (struct term *)(uintptr_t)tp_join(p, TERM_CALL, at, args, 3);
+	if (!t)
+		return NULL;
+	t->name = slice_str(term_functions[CALL_LATER].name);
+	t->function = CALL_LATER;
+	return t;
+}
+
 static const struct term *tp_parse_sum(struct term_parser *p)
 {
 	size_t at = p->now.at;
@@ -58,7 +98,8 @@ static const struct term *tp_parse_sum(struct term_parser *p)
 		enum term_kind kind = tp_is_token(p, TOK_PLUS) ? TERM_ADD : TERM_SUB;
 
 		tp_advance(p);
-		t = join2(p, kind, at, t, parse_product(p));
+		t = is_duration(p) ? parse_later(p, t, at, kind == TERM_SUB)
+				   : join2(p, kind, at, t, parse_product(p));
 	}
 	return t;
 }

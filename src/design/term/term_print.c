@@ -53,6 +53,11 @@ static const struct {
 
 static enum tightness tightness(const struct term *t)
 {
+	enum time_unit unit;
+	int64_t n;
+
+	if (term_is_duration(t, &n, &unit))
+		return TIGHT_SUM;
 	return is_negative(t) ? TIGHT_UNARY : kinds[t->kind].tightness;
 }
 
@@ -116,10 +121,29 @@ static void print_list(struct buf *b, const struct term *t, size_t from, enum ti
 	buf_byte(b, ')');
 }
 
+/* x + 30 days */
+static bool print_duration(struct buf *b, const struct term *t)
+{
+	enum time_unit unit;
+	int64_t n;
+
+	if (!term_is_duration(t, &n, &unit))
+		return false;
+	print_in(b, t->args[0], TIGHT_SUM);
+	buf_printf(b, " %c %llu %s%s", n < 0 ? '-' : '+', n < 0 ? -(unsigned long long)n : (unsigned long long)n,
+		   time_unit_names[unit], n == 1 || n == -1 ? "" : "s");
+	return true;
+}
+
 static void print_call(struct buf *b, const struct term *t)
 {
-	if (slice_is(t->name, "first") && t->arg_count == 2 && is_number(t->args[0]) && !is_negative(t->args[0])) {
-		buf_lit(b, "first ");
+	bool ends = t->function == CALL_FIRST || t->function == CALL_LAST;
+
+	if (print_duration(b, t))
+		return;
+	if (ends && t->arg_count == 2 && is_number(t->args[0]) && !is_negative(t->args[0])) {
+		buf_put(b, t->name);
+		buf_byte(b, ' ');
 		term_print(b, t->args[0]);
 		buf_lit(b, " of ");
 		print_in(b, t->args[1], TIGHT_PRIMARY);

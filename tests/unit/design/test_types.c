@@ -278,10 +278,42 @@ static void functions_take_what_they_are_for(void **state)
 		{ ATTRIBUTE("= power(n, «a»)"), "power(x, y)" },
 		{ ATTRIBUTE("= days_ago(«a»)"), "days_ago(n)" },
 		{ ATTRIBUTE("= max(«tags», 1)"), "have an order" },
+		{ ATTRIBUTE("= mod(n, «a»)"), "mod(a, b) is for numbers, and this is a text" },
+		{ ATTRIBUTE("= floor(«tags»)"), "floor(x)" },
+		{ ATTRIBUTE("= ceil(«at»)"), "ceil(x)" },
+		{ ATTRIBUTE("= abs(«a»)"), "abs(x)" },
+		{ ATTRIBUTE("= hash(«tags», 10)"), "hash(x, n) is for a text or number" },
+		{ ATTRIBUTE("= hash(a, «b»)"), "hash(x, n) is for a text or number" },
+		{ ATTRIBUTE("= hash(a, «0»)"), "hash takes a whole number from 1 to 1000000 here" },
+		{ ATTRIBUTE("= geohash(n, n, «13»)"), "geohash takes a whole number from 1 to 12 here" },
+		{ ATTRIBUTE("= geohash(n, «a», 5)"), "geohash(latitude" },
+		{ ATTRIBUTE("= last 3 of «n»"), "last takes from" },
+		{ ATTRIBUTE("= trim(«n»)"), "trim(x)" },
+		{ ATTRIBUTE("= text(«tags»)"), "text(x)" },
+		{ ATTRIBUTE("= replace(a, 'x', «n»)"), "replace(x, a, b)" },
+		{ ATTRIBUTE("= join(«a», ',')"), "join(list, ', ')" },
+		{ ATTRIBUTE("= join(tags, «n»)"), "join(list, ', ')" },
+		{ ATTRIBUTE("= split(«tags», ',')"), "split(x, ',')" },
+		{ ATTRIBUTE("= hour(«tags»)"), "hour(x)" },
+		{ ATTRIBUTE("= «n» + 30 days"), "times are added to timestamps, dates, months and years, and this is a number" },
+		{ ATTRIBUTE("= «date(at) + 3 hours»"), "a date has no hours" },
+		{ ATTRIBUTE("= later(at, n, «'dais'»)"), "there is no such unit of time" },
+		{ ATTRIBUTE("= later(at, «a», 'days')"), "so many units" },
+		{ ATTRIBUTE("number, default «at + 1 day»"), "a number is expected, and this is a timestamp" },
+		{ "    check: {likes < «hours_ago(1)»: no}\n", "a number is compared with a timestamp" },
+	};
+	static const char *const right[] = {
+		ATTRIBUTE("= at + 30 days"),
+		ATTRIBUTE("timestamp, default now + 1 hour"),
+		ATTRIBUTE("epoch, default now + 1 hour"),
+		ATTRIBUTE("= mod(n, 2) + hash(n, 10)"),
+		ATTRIBUTE("= lower(join(tags, ', ')) + trim(a)"),
+		"    check: {at + 1 day > now and last(tags) <> 'x' and last 2 of a = 'ab': no}\n",
 	};
 
 	(void)state;
 	EXPECT_ALL(BEFORE, cases, AFTER);
+	EXPECT_WELL(BEFORE, right, AFTER);
 }
 
 #define CATEGORIES                                                                                                                    \
