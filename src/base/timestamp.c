@@ -251,6 +251,8 @@ struct slice time_format_unit(int64_t ms, enum time_unit unit, char out[TIME_TEX
 
 	if (unit == TIME_WEEK) {
 		put_week(out, whole_days(at));
+	} else if (unit >= TIME_DAY) {
+		put_date(out, whole_days(at), '\0');
 	} else {
 		end = put_time(out, at, unit == TIME_MILLISECOND ? '.' : 'Z');
 		if (unit == TIME_MILLISECOND)
@@ -271,7 +273,7 @@ static bool parse_beginning(struct slice text, int64_t *ms)
 
 bool time_parse_unit(struct slice text, enum time_unit *unit, int64_t *ms)
 {
-	for (int u = TIME_MINUTE; u < TIME_UNITS; u++) {
+	for (int u = TIME_MINUTE; u < TIME_UNITS && text.n < widths[TIME_SECOND]; u++) {
 		if (text.n != widths[u])
 			continue;
 		*unit = (enum time_unit)u;

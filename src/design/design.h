@@ -336,6 +336,7 @@ struct access {
 	struct slice range_variable;
 	const struct name *range_at;
 	int64_t range_from, range_to;
+	bool range_shards; /* for: n in shards; the range is that of the keys */
 	/* merge over a list: for word in words(input.q); range_variable is each element */
 	const struct term *range_list;
 	bool merge_in_all;    /* one row for each value of merge_by that every run returns */
@@ -343,7 +344,8 @@ struct access {
 	/* walk: */
 	struct slice walk_param;
 	const struct name *walk_at;
-	int64_t walk_days, walk_times; /* one day back, 7 times */
+	enum time_unit walk_unit;
+	int64_t walk_step, walk_times; /* one day back, 7 times: -1; one month on: 1 */
 	/* rank: */
 	const struct term *rank;
 	int64_t rank_keep; /* 0: each page is ordered by itself */

@@ -127,8 +127,10 @@ static void missing_from_index(struct checker *c, const struct entity *e)
 /* How many values the partition key can have: 0 for one per day, a large number for many. */
 static size_t values_of_hole(struct checker *c, const struct entry *e, const struct template_part *p)
 {
-	if (p->format == FORMAT_DATE || p->format == FORMAT_MONTH)
+	if (format_is_time(p->format))
 		return 0;
+	if (p->format == FORMAT_SHARD)
+		return (size_t)p->width;
 	const struct attribute *a = hole_attribute(c, e->shape->entity, p);
 	if (!a)
 		return SIZE_MAX;
