@@ -47,10 +47,15 @@ static void says_what_is_wrong_and_where(void **state)
 		{ "U#<a b>", "4:13+1 bad-template: this is not allowed in a placeholder's name | a "
 			     "placeholder is <name>, <variable.name> or <name:format>" },
 		{ "<a:dat>", "4:12+3 bad-template: there is no such format | did you mean date?" },
-		{ "<a:zzzzzz>", "4:12+6 bad-template: there is no such format | formats are date, "
-				"month, lower, slug, 06 (padded) and +10 (offset)" },
-		{ "<a:>", "4:12+1 bad-template: there is no such format | formats are date, month, "
-			  "lower, slug, 06 (padded) and +10 (offset)" },
+		{ "<a:zzzzzz>", "4:12+6 bad-template: there is no such format | formats are hour, date, "
+				"week, month, year, lower, slug, ulid, shard 10, 06 (padded) and +10 (offset)" },
+		{ "<a:>", "4:12+1 bad-template: there is no such format | formats are hour, date, week, month, year, "
+			  "lower, slug, ulid, shard 10, 06 (padded) and +10 (offset)" },
+		{ "<a:shard>", "4:17+1 bad-template: this is no number of shards from 2 to 1000 | as in <id:shard 10>" },
+		{ "<a:shard 1>", "4:17+2 bad-template: this is no number of shards from 2 to 1000 | as in <id:shard 10>" },
+		{ "<a:shard 1001>", "4:17+5 bad-template: this is no number of shards from 2 to 1000 | as in <id:shard 10>" },
+		{ "<a:shard x>", "4:17+2 bad-template: this is no number of shards from 2 to 1000 | as in <id:shard 10>" },
+		{ "<a:shards 4>", "4:12+8 bad-template: there is no such format | did you mean shard?" },
 		{ "<a:6>", "4:12+1 bad-template: a width begins with 0 (padded) or + (offset) | as "
 			   "in <order:06> or <score:+10>" },
 		{ "<a:+99>", "4:12+3 bad-template: this width is not a number from 1 to 37 | as in "
@@ -115,6 +120,11 @@ static void fills_keys(void **state)
 		{ "B#<t>", "{'S':'B#true'}" },
 		{ "<at:date>", "{'S':'2026-11-16'}" },
 		{ "<at:month>#<day:date>", "{'S':'2026-11#2026-11-15'}" },
+		{ "<at:hour> <at:week> <at:year>", "{'S':'2026-11-16T01 2026-W47 2026'}" },
+		{ "<at:ulid>", "{'S':'01M7GXWEM00000000000000000'}" },
+		{ "<day:ulid>", "{'S':'01M7E81W000000000000000000'}" },
+		{ "S#<s:shard 10>", "{'S':'S#6'}" },
+		{ "S#<i:shard 1000>", "{'S':'S#346'}" },
 		{ "D#<secs:date>", "{'S':'D#2026-11-15'}" },
 		{ "<i:06>", "{'S':'000007'}" },
 		{ "<big:07>", "{'S':'1234567'}" },
@@ -138,6 +148,8 @@ static void fills_keys(void **state)
 		{ "A#<l>", "l must be a string or a number" },
 		{ "A#<bin>", "bin must be a string or a number" },
 		{ "<s:date>", "s must be a timestamp such as 2026-11-15T12:00:00Z" },
+		{ "<s:ulid>", "s must be a date or timestamp such as 2026-11-15 or 2026-11-15T12:00:00Z" },
+		{ "<l:shard 4>", "l must be a string or a number" },
 		{ "<huge:date>", "huge must be a timestamp such as 2026-11-15T12:00:00Z" },
 		{ "<l:month>", "l must be a timestamp such as 2026-11-15T12:00:00Z" },
 		{ "<neg:06>", "neg must be a whole number of at most 6 digits, not negative" },
@@ -223,6 +235,15 @@ static void reads_keys_back(void **state)
 		{ "<created_at:date>#<id>", "2026-11-99#p", "no" },
 		{ "<m:month>", "2026-11", "2026-11|" },
 		{ "<m:month>", "2026-13", "no" },
+		{ "<h:hour>#<id>", "2026-11-15T12#p", "2026-11-15T12|p|" },
+		{ "<h:hour>#<id>", "2026-11-15T24#p", "no" },
+		{ "W#<w:week>", "W#2026-W53", "2026-W53|" },
+		{ "W#<w:week>", "W#2025-W53", "no" },
+		{ "<y:year><id>", "2026x", "2026|x|" },
+		{ "S#<id:shard 10>", "S#9", "9|" },
+		{ "S#<id:shard 10>", "S#10", "no" },
+		{ "S#<id:shard 10>", "S#x", "no" },
+		{ "S#<id:shard 10>#<id>", "S#3#x", "3|x|" },
 		{ "O#<n:06>#<id>", "O#000042#x", "000042|x|" },
 		{ "O#<n:06>#<id>", "O#42#x", "no" },
 		{ "O#<n:06>#<id>", "O#00004x#x", "no" },
