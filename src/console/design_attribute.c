@@ -1,5 +1,6 @@
 /* An attribute: its type, its flags, and where its value comes from. SPDX-License-Identifier: Apache-2.0 */
 #include "console/design_doc.h"
+#include "design/term/regex.h"
 
 static const char *type_name(enum attr_type t)
 {
@@ -40,6 +41,12 @@ static void put_range(struct buf *b, const struct attribute *x)
 	doc_text(b, buf_slice(&text));
 }
 
+static void put_pattern(struct buf *b, const struct attribute *x)
+{
+	if (x->matches)
+		doc_text(b, arena_printf(b->arena, "matches '%.*s'", SLICE_ARG(regex_text(x->matches))));
+}
+
 static void put_default(struct buf *b, const struct attribute *x)
 {
 	struct buf text;
@@ -76,6 +83,7 @@ static void put_flags(struct buf *b, const struct attribute *x)
 		if (flags[i].is)
 			doc_text(b, slice_str(flags[i].word));
 	put_range(b, x);
+	put_pattern(b, x);
 	put_default(b, x);
 	json_close(b, ']');
 }

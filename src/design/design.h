@@ -43,6 +43,7 @@ enum attr_type {
 enum attr_form { FORM_FREE, FORM_EMAIL, FORM_URL, FORM_SLUG, FORM_NAME };
 
 struct reference;
+struct regex; /* term/regex.h */
 struct access;
 struct slots;
 struct map;
@@ -66,6 +67,8 @@ struct attribute {
 	enum attr_type element;      /* LIST, SET; ATTR_MAP for lists of anything */
 	enum attr_form form;         /* STRING; of LIST and SET each element's */
 	bool fine;                   /* TIMESTAMP: with milliseconds; of LIST each element */
+	const struct regex *matches; /* STRING, TEXT; of LIST and SET each element. NULL: any text */
+	const char *matches_says;    /* "a text that matches …" */
 	const struct slice *choices; /* ENUM */
 	size_t choice_count;
 	bool required, id, now, touched, counter, fixed, lower, hidden, private_, compressed, the_caller;

@@ -109,7 +109,8 @@ static struct value cut_list(struct run *r, const struct attribute *a, struct va
 
 struct value input_made(struct run *r, const struct attribute *a, struct value v)
 {
-	if (!a->has_max || a->compressed || a->copy_entity.n || a->form == FORM_EMAIL || a->form == FORM_URL)
+	if (!a->has_max || a->compressed || a->copy_entity.n || a->form == FORM_EMAIL || a->form == FORM_URL ||
+	    a->matches)
 		return v;
 	if (value_type(v) == VALUE_S)
 		return cut_text(r, a, v);

@@ -515,6 +515,7 @@ struct term_type type_of_term(struct typing *y, const struct term *t)
 	case TERM_BETWEEN: check_ordered(y, t); break;
 	case TERM_BEGINS: check_begins(y, t); break;
 	case TERM_CONTAINS: check_contains(y, t); break;
+	case TERM_MATCHES: (void)need(y, t->args[0], TYPE_STRING, "only texts match a pattern"); break;
 	case TERM_MAY: (void)need(y, t->args[0], TYPE_STRING, "a permission is a text"); break;
 	case TERM_PRESENT:
 	case TERM_ABSENT: (void)type_of_term(y, t->args[0]); break;

@@ -8,7 +8,7 @@
  *   compare = sum [ ("=" | "<>" | "<" | "<=" | ">" | ">=") sum
  *                 | "in" "(" sum { "," sum } ")" | "between" sum "and" sum
  *                 | "is" [ "not" ] ("absent" | "present" | word) | "may" sum
- *                 | "begins with" sum | "contains" sum ]
+ *                 | "begins with" sum | "contains" sum | "matches" 'text' ]
  *   sum     = product { ("+" | "-") ( product | number unit ) }   a timestamp plus 30 days; second, minute … year
  *   product = unary { ("*" | "/") unary }
  *   unary   = "-" unary | primary
@@ -34,6 +34,7 @@
 #include "value/value.h"
 
 struct entity;
+struct regex; /* regex.h */
 struct row;
 
 enum term_kind {
@@ -62,6 +63,7 @@ enum term_kind {
 	TERM_ABSENT,
 	TERM_BEGINS,
 	TERM_CONTAINS,
+	TERM_MATCHES, /* args[0], args[1]: a literal; regex */
 	TERM_IS_ROLE, /* name: the role; args[0] is the caller */
 	TERM_MAY,     /* args[0]: the permission */
 	TERM_EXISTS,  /* name: the entity; args: its key values */
@@ -124,6 +126,7 @@ struct term {
 	enum term_function function; /* CALL */
 	/* Set by the loader; NULL and 0 in a term parsed by itself. */
 	const struct name *at;       /* PATH: x of x, old.x, input.x; FETCH: the attribute */
+	const struct regex *regex;   /* MATCHES */
 	const struct entity *entity; /* EXISTS, VISIBLE, FETCH */
 	bool fine;     /* NOW, days_ago() …: with milliseconds, because it meets a timestamp that has them */
 	uint32_t once; /* from 1: numbers the parts of a rule that read no path and so are the same for all items */

@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/timestamp.h"
 #include "design/row.h"
+#include "design/term/regex.h"
 #include "design/term/term_parts.h"
 
 /* Where a sum or product needs more digits than a number has, its operands are rounded first. */
@@ -339,6 +340,22 @@ static bool evaluate_comparison(const struct term *t, const struct term_scope *s
 	return true;
 }
 
+static bool evaluate_matches(const struct term *t, const struct term_scope *s, bool *out, struct error *e)
+{
+	enum regex_result r = REGEX_NO;
+	struct value v;
+
+	if (!value_of(t->args[0], s, &v, e))
+		return false;
+	if (value_type(v) == VALUE_S)
+		r = regex_match(t->regex, value_bytes(v));
+	*out = r == REGEX_YES;
+	if (r != REGEX_UNDECIDED)
+		return true;
+	return error_set(e, s->arena, ERR_VALIDATION, "A text could not be compared with the pattern '%.*s': it takes too long",
+			 SLICE_ARG(regex_text(t->regex)));
+}
+
 static bool is_condition(enum term_kind kind)
 {
 	switch (kind) {
@@ -376,6 +393,7 @@ static bool evaluate_condition(const struct term *t, const struct term_scope *s,
 		*out = !*out;
 		return true;
 	case TERM_IN: return is_in(t, s, out, e);
+	case TERM_MATCHES: return evaluate_matches(t, s, out, e);
 	case TERM_IS_ROLE: *out = has_role(t, s); return true;
 	case TERM_MAY: return caller_may(t, s, out, e);
 	case TERM_EXISTS: return fetch_item(t, s, out, &v, e);

@@ -1,5 +1,6 @@
 /* The grammar of terms, by recursive descent, one function a rule.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "design/term/regex.h"
 #include "design/term/term_parser.h"
 #include "design/term/term_text.h"
 
@@ -186,6 +187,29 @@ static const struct term *parse_may(struct term_parser *p, const struct term *x,
 	return tp_join(p, TERM_MAY, at, &permission, 1);
 }
 
+/* x matches 'pattern' */
+static const struct term *parse_matches(struct term_parser *p, const struct term *x, size_t at)
+{
+	size_t from = p->now.at, wrong;
+	const struct term *args[2] = { x, NULL };
+	const struct regex *regex;
+	const char *why;
+	struct term *t;
+
+	if (!tp_is_token(p, TOK_STRING))
+		return tp_refuse(p, "a pattern in quotes", "as in: code matches '[A-Z]{3}-[0-9]+'");
+	args[1] = tp_parse_string(p);
+	regex = regex_compile(p->arena, value_bytes(args[1]->value), &why, &wrong);
+	if (!regex)
+		return tp_refuse_from(p, "bad-pattern", from,
+				      arena_printf(p->arena, "this is no pattern: %s, at character %zu", why, wrong + 1),
+				      SLICE(""));
+	t = (struct term *)(uintptr_t)tp_join(p, TERM_MATCHES, at, args, 2);
+	if (t)
+		t->regex = regex;
+	return t;
+}
+
 static bool sign_kind(enum term_token_type type, enum term_kind *out)
 {
 	if (type < TOK_EQ || type > TOK_GE)
@@ -212,6 +236,8 @@ static const struct term *parse_compared(struct term_parser *p, const struct ter
 		return parse_may(p, x, at);
 	if (tp_skip_word(p, "contains"))
 		return join2(p, TERM_CONTAINS, at, x, tp_parse_sum(p));
+	if (tp_skip_word(p, "matches"))
+		return parse_matches(p, x, at);
 	if (!tp_skip_word(p, "begins"))
 		return x;
 	if (!tp_skip_word(p, "with"))
@@ -274,7 +300,7 @@ static const struct term *refuse_rest(struct term_parser *p)
 		{ "not", "not comes first, as in: not x in ('a', 'b')" },
 		{ "starts", "write: begins with" },
 		{ "equals", "equality is =" },
-		{ "like", "there are begins with and contains" },
+		{ "like", "there are begins with, contains and matches" },
 		{ "has", "write: contains" },
 		{ "includes", "write: contains" },
 		{ "xor", "there are and, or and not" },

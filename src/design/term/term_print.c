@@ -39,6 +39,7 @@ static const struct {
 	[TERM_IN] = { TIGHT_COMPARE, NULL, NULL },         [TERM_BETWEEN] = { TIGHT_COMPARE, NULL, NULL },
 	[TERM_PRESENT] = { TIGHT_COMPARE, NULL, NULL },    [TERM_ABSENT] = { TIGHT_COMPARE, NULL, NULL },
 	[TERM_BEGINS] = { TIGHT_COMPARE, "begins with", NULL }, [TERM_CONTAINS] = { TIGHT_COMPARE, "contains", NULL },
+	[TERM_MATCHES] = { TIGHT_COMPARE, "matches", NULL },
 	[TERM_IS_ROLE] = { TIGHT_COMPARE, NULL, NULL },    [TERM_MAY] = { TIGHT_COMPARE, NULL, NULL },
 	[TERM_ADD] = { TIGHT_SUM, "+", NULL },             [TERM_SUB] = { TIGHT_SUM, "-", NULL },
 	[TERM_MUL] = { TIGHT_PRODUCT, "*", NULL },         [TERM_DIV] = { TIGHT_PRODUCT, "/", NULL },
