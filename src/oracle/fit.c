@@ -4,6 +4,7 @@
 #include "app/entity/input.h"
 #include "app/entity/packed.h"
 #include "base/timestamp.h"
+#include "design/term/fits.h"
 #include "design/term/term_text.h"
 #include "oracle/oracle_internal.h"
 
@@ -88,6 +89,9 @@ static const char *fit_elements(const struct attribute *a, struct value v)
 		const char *wrong = a->element == ATTR_ENUM ? (is_choice(a, it.value) ? NULL : "a list of its words")
 							    : fit_scalar(a, a->element, it.value);
 
+		if (!wrong && a->matches && value_type(it.value) == VALUE_S &&
+		    attribute_form_misses(a, value_bytes(it.value)))
+			return attribute_form_misses(a, value_bytes(it.value));
 		if (wrong)
 			return a->element == ATTR_STRING || a->element == ATTR_TEXT ? "a list of strings"
 										    : "a list of the declared type";
@@ -143,7 +147,9 @@ const char *fit_value(struct run *r, const struct attribute *a, struct value v)
 		return "in lower case";
 	switch (a->type) {
 	case ATTR_STRING:
-	case ATTR_TEXT: return in_range(r, a, (double)text_count(value_bytes(v)), " characters");
+	case ATTR_TEXT:
+		wrong = a->matches ? attribute_form_misses(a, value_bytes(v)) : NULL;
+		return wrong ? wrong : in_range(r, a, (double)text_count(value_bytes(v)), " characters");
 	case ATTR_NUMBER:
 	case ATTR_INTEGER:
 	case ATTR_EPOCH: return in_range(r, a, value_double(v), "");

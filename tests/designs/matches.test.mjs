@@ -1,9 +1,10 @@
 // Texts with a pattern, in attributes and in rules; and functions of terms.
 // SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { ROOT, runToEnd, startDesign } from './harness.mjs';
+import { ROOT, freshDirectory, runToEnd, startDesign } from './harness.mjs';
 
 const file = join(ROOT, 'tests', 'designs', 'parcels', 'parcels.yaml');
 const app = await startDesign(file);
@@ -69,4 +70,20 @@ test('OpenAPI has the pattern where JavaScript reads it alike', async () => {
   assert.equal(marks.items.pattern, '^(?:[a-z]+|#[0-9]{1,3})$');
   assert.equal(postcode.pattern, undefined);
   assert.match(postcode.description, /PCRE2 pattern/);
+});
+
+test('docs/design-language.md: attributes with patterns', async () => {
+  const lines = /### Patterns.*?```yaml\n(.*?)```/s.exec(readFileSync(join(ROOT, 'docs', 'design-language.md'), 'utf8'))[1];
+  const path = join(freshDirectory(), 'parcels.yaml');
+  writeFileSync(path, `design: parcels\ntitle: P\ntable: parcels\nkey: [PK, SK]\nentities:\n  Parcel:\n    path: /parcels/<code>\n`
+    + `    attributes:\n${lines}    keys: {PK: P#<code>, SK: P}\n    allow: {create, read: anyone}\n`);
+  const { stdout } = await runToEnd(['check', path]);
+  assert.match(stdout, /0 errors/, stdout);
+});
+
+test('verify tells of stored texts that do not match', async () => {
+  const path = join(freshDirectory(), 'parcels.yaml');
+  writeFileSync(path, readFileSync(file, 'utf8').replace("note: text 0..350000 matches '(\\w+\\s?)*'", "note: text 0..350000 matches 'x*'"));
+  const { stdout } = await runToEnd(['verify', '--design', path, '--endpoint', app.server.endpoint]);
+  assert.match(stdout, /attribute-unfit.*\n?.*note/s, stdout);
 });

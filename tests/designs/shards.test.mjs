@@ -85,6 +85,33 @@ test('one shard is read alone, by its number or by what is in it', async () => {
   assert.deepEqual(await ann.list('/tenants/acme/open/4'), []);
 });
 
+test('another number of shards: verify finds the keys that were written before, and repairs them', async () => {
+  const path = join(freshDirectory(), 'taskboard.yaml');
+  writeFileSync(path, readFileSync(file, 'utf8').replaceAll('shard 4>', 'shard 5>'));
+  const app = await startDesign(file, { check: false });
+  const ann = await app.as('ann', 'user');
+  await Promise.all(Array.from({ length: 20 }, (_, i) => ann.put(`/tenants/acme/tasks/t${i}`, { due: due(i) })));
+  await app.settled();
+  const verify = (...more) => runToEnd(['verify', '--design', path, '--endpoint', app.server.endpoint, ...more]);
+  assert.match((await verify()).stdout, /key-differs/);
+  await verify('--repair', '--yes');
+  assert.doesNotMatch((await verify()).stdout, /key-differs/);
+  for (const { task, GSI1PK } of await app.items()) assert.equal(GSI1PK, `OPEN#acme#${crc32(task) % 5}`);
+});
+
+test('docs/design-language.md: the design with shards', async () => {
+  const text = readFileSync(join(ROOT, 'docs', 'design-language.md'), 'utf8');
+  const path = join(freshDirectory(), 'tasks.yaml');
+  writeFileSync(path, /### Shards.*?```yaml\n(.*?)```/s.exec(text)[1]);
+  assert.match((await runToEnd(['check', path])).stdout, /0 errors, 0 warnings/);
+  const app = await startDesign(path);
+  const ann = await app.as('ann', 'user');
+  for (const day of [3, 1, 2]) await ann.put(`/tenants/acme/tasks/t${day}`, { due: `2026-01-0${day}T00:00:00Z` });
+  assert.deepEqual((await ann.all('/tenants/acme/open', 2)).map((row) => row.task), ['t1', 't2', 't3']);
+  await ann.patch('/tenants/acme/tasks/t2', { done: true });
+  assert.deepEqual((await ann.all('/tenants/acme/open', 1)).map((row) => row.task), ['t1', 't3']);
+});
+
 test('readers and writers that do not agree on the number are found when the design is checked', async () => {
   const good = readFileSync(file, 'utf8');
   const check = async (...edits) => {

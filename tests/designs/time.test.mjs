@@ -1,9 +1,10 @@
 // Times: milliseconds, hours, weeks, months and years as partitions, walks in both directions, ranges of ULIDs.
 // SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { ROOT, runToEnd, startDesign } from './harness.mjs';
+import { ROOT, freshDirectory, runToEnd, startDesign } from './harness.mjs';
 
 const file = join(ROOT, 'tests', 'designs', 'clockwork', 'clockwork.yaml');
 const app = await startDesign(file);
@@ -138,4 +139,16 @@ test('OpenAPI says what has milliseconds', async () => {
   const { at: schema } = body.components.schemas.Event.properties;
   assert.equal(schema.format, 'date-time');
   assert.match(schema.description, /milliseconds/);
+});
+
+test('docs/design-language.md: the design of events', async () => {
+  const text = readFileSync(join(ROOT, 'docs', 'design-language.md'), 'utf8');
+  const path = join(freshDirectory(), 'events.yaml');
+  writeFileSync(path, /### Times.*?```yaml\n(.*?)```/s.exec(text)[1]);
+  assert.match((await runToEnd(['check', path])).stdout, /0 errors, 0 warnings/);
+  const app = await startDesign(path);
+  const bob = await app.as('bob', 'user');
+  for (const at of ['2026-03-31T23:59:59.999Z', '2026-02-01T00:00:00Z', '2025-05-01T00:00:00Z', '2025-03-31T00:00:00Z']) await bob.post('/events', { at });
+  assert.deepEqual(times(await app.nobody.all('/months/2026-03', 1)), ['2026-03-31T23:59:59.999Z', '2026-02-01T00:00:00.000Z', '2025-05-01T00:00:00.000Z']);
+  assert.equal((await bob.post('/events', { at: '2026-03-01T12:00:00Z' })).body.reminder, '2026-02-28T12:00:00.000Z');
 });

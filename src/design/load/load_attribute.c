@@ -529,6 +529,8 @@ static void check_pattern(struct reading *r)
 	const struct attribute *a = r->a;
 	bool many = a->type == ATTR_LIST || a->type == ATTR_SET;
 
+	if (a->matches && a->copy_entity.n)
+		load_error(r->l, a->place, "wrong-clause", "a copy has the form of its source");
 	if (a->matches && r->typed && !is_text(a->type) && !(many && is_text(a->element)))
 		load_error(r->l, a->place, "wrong-clause", "'matches' is for strings, texts, and lists and sets of them only");
 }
