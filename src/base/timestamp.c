@@ -307,8 +307,8 @@ int64_t time_add(int64_t ms, enum time_unit unit, int64_t n)
 	if (unit == TIME_MONTH)
 		return add_months(clamp(ms), n);
 	if (unit == TIME_YEAR)
-		return __builtin_mul_overflow(n, 12, &by) ? (n < 0 ? TIME_MIN_MS : TIME_MAX_MS) :
-							    add_months(clamp(ms), by);
+		return __builtin_mul_overflow(n, 12, &by) ? (n < 0 ? TIME_MIN_MS : TIME_MAX_MS)
+							  : add_months(clamp(ms), by);
 	if (__builtin_mul_overflow(n, lengths[unit], &by) || __builtin_add_overflow(clamp(ms), by, &by))
 		return n < 0 ? TIME_MIN_MS : TIME_MAX_MS;
 	return clamp(by);

@@ -81,8 +81,7 @@ static void read_matches(struct reading *r, struct load_span whole, struct load_
 		return;
 	}
 	r->a->matches = regex_compile(r->l->a, text, &why, &at);
-	r->a->matches_says =
-		arena_cstr(r->l->a, arena_printf(r->l->a, "a text that matches %.*s", SLICE_ARG(text)));
+	r->a->matches_says = arena_cstr(r->l->a, arena_printf(r->l->a, "a text that matches %.*s", SLICE_ARG(text)));
 	if (!r->a->matches)
 		load_error(r->l, span_place(r->l, s), "bad-pattern", "this is no pattern: %s, at character %zu", why,
 			   at + 1);
@@ -96,13 +95,20 @@ static const struct {
 	double most; /* characters, unless a range says otherwise; 0: no limit */
 	bool fine;
 } types[] = {
-	{ "string", ATTR_STRING, FORM_FREE, 0 },   { "text", ATTR_TEXT, FORM_FREE, 0 },
-	{ "number", ATTR_NUMBER, FORM_FREE, 0 },   { "integer", ATTR_INTEGER, FORM_FREE, 0 },
-	{ "boolean", ATTR_BOOLEAN, FORM_FREE, 0 }, { "timestamp", ATTR_TIMESTAMP, FORM_FREE, 0 },
-	{ "epoch", ATTR_EPOCH, FORM_FREE, 0 },     { "list", ATTR_LIST, FORM_FREE, 0 },
-	{ "map", ATTR_MAP, FORM_FREE, 0 },         { "binary", ATTR_BINARY, FORM_FREE, 0 },
-	{ "email", ATTR_STRING, FORM_EMAIL, 254 }, { "url", ATTR_STRING, FORM_URL, 2048 },
-	{ "slug", ATTR_STRING, FORM_SLUG, 200 },   { "name", ATTR_STRING, FORM_NAME, 64 },
+	{ "string", ATTR_STRING, FORM_FREE, 0 },
+	{ "text", ATTR_TEXT, FORM_FREE, 0 },
+	{ "number", ATTR_NUMBER, FORM_FREE, 0 },
+	{ "integer", ATTR_INTEGER, FORM_FREE, 0 },
+	{ "boolean", ATTR_BOOLEAN, FORM_FREE, 0 },
+	{ "timestamp", ATTR_TIMESTAMP, FORM_FREE, 0 },
+	{ "epoch", ATTR_EPOCH, FORM_FREE, 0 },
+	{ "list", ATTR_LIST, FORM_FREE, 0 },
+	{ "map", ATTR_MAP, FORM_FREE, 0 },
+	{ "binary", ATTR_BINARY, FORM_FREE, 0 },
+	{ "email", ATTR_STRING, FORM_EMAIL, 254 },
+	{ "url", ATTR_STRING, FORM_URL, 2048 },
+	{ "slug", ATTR_STRING, FORM_SLUG, 200 },
+	{ "name", ATTR_STRING, FORM_NAME, 64 },
 	{ "timestamp ms", ATTR_TIMESTAMP, FORM_FREE, 0, true },
 };
 
@@ -447,9 +453,8 @@ static const struct {
 
 static void unknown_clause(struct reading *r, struct load_span s)
 {
-	static const struct slice more[] = {
-		{ "default", 7 }, { "id", 2 }, { "when", 4 }, { "kept by", 7 }, { "next of", 7 }, { "matches", 7 }
-	};
+	static const struct slice more[] = { { "default", 7 }, { "id", 2 },      { "when", 4 },
+					     { "kept by", 7 }, { "next of", 7 }, { "matches", 7 } };
 	struct load_names known = { .a = r->l->a };
 	struct load_span rest = s, first;
 	struct slice hint = load_hint(HINT_CLAUSE, span_text(s));
@@ -532,7 +537,8 @@ static void check_pattern(struct reading *r)
 	if (a->matches && a->copy_entity.n)
 		load_error(r->l, a->place, "wrong-clause", "a copy has the form of its source");
 	if (a->matches && r->typed && !is_text(a->type) && !(many && is_text(a->element)))
-		load_error(r->l, a->place, "wrong-clause", "'matches' is for strings, texts, and lists and sets of them only");
+		load_error(r->l, a->place, "wrong-clause",
+			   "'matches' is for strings, texts, and lists and sets of them only");
 }
 
 /* Whether the server always computes its value. */

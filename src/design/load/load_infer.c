@@ -24,9 +24,8 @@ static void type_from_kinds(struct term_type t, struct attribute *out)
 		unsigned is;
 		enum attr_type type;
 	} types[] = {
-		{ TYPE_NUMBER, ATTR_NUMBER }, { TYPE_BOOLEAN, ATTR_BOOLEAN },
-		{ TYPE_LIST, ATTR_LIST },     { TYPE_SET, ATTR_SET },         { TYPE_MAP, ATTR_MAP },
-		{ TYPE_BINARY, ATTR_BINARY },
+		{ TYPE_NUMBER, ATTR_NUMBER }, { TYPE_BOOLEAN, ATTR_BOOLEAN }, { TYPE_LIST, ATTR_LIST },
+		{ TYPE_SET, ATTR_SET },       { TYPE_MAP, ATTR_MAP },         { TYPE_BINARY, ATTR_BINARY },
 	};
 
 	if (t.of) {

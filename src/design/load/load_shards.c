@@ -59,8 +59,9 @@ static void count_shards(struct load *l, struct access *a)
 			   SLICE_ARG(a->merge_pattern));
 	else if (!s.count)
 		load_error(l, a->place, "wrong-value", "'%.*s' reads no key with shards", SLICE_ARG(a->merge_pattern))
-			->repair = arena_printf(l->a, "a key has them as in TASKS#<id:shard 10>, and the pattern reads "
-						      "one of them: TASKS#<%.*s>, with: {%.*s: <%.*s>}",
+			->repair = arena_printf(l->a,
+						"a key has them as in TASKS#<id:shard 10>, and the pattern reads "
+						"one of them: TASKS#<%.*s>, with: {%.*s: <%.*s>}",
 						SLICE_ARG(a->range_variable), SLICE_ARG(a->range_variable),
 						SLICE_ARG(a->range_variable));
 	a->range_from = 0;

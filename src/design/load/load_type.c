@@ -66,7 +66,8 @@ bool type_comparable(unsigned x, unsigned y)
 	return (x & y) != 0 || ((x & TYPE_STRING) && (y & TYPE_STRING));
 }
 
-bool type_differs_in_unit(unsigned x, unsigned y)
+/* One is a timestamp of seconds and the other one of milliseconds: as texts these have no common order. */
+static bool differs_in_unit(unsigned x, unsigned y)
 {
 	return (x == TYPE_TIME && y == TYPE_FINE) || (x == TYPE_FINE && y == TYPE_TIME);
 }
@@ -99,7 +100,7 @@ void type_refine(struct typing *y, const struct term *t)
 static void same_unit(struct typing *y, const struct term *a, const struct term *b, struct term_type x,
 		      struct term_type z)
 {
-	if (type_differs_in_unit(x.is, z.is))
+	if (differs_in_unit(x.is, z.is))
 		type_error(y, b->place,
 			   "a timestamp with milliseconds is compared with one of whole seconds: as texts they have no "
 			   "order within a second")
@@ -291,9 +292,9 @@ static struct term_type type_of_ends(struct typing *y, const struct term *t)
 {
 	unsigned whole = TYPE_STRING | TYPE_LIST | TYPE_SET;
 	bool first = t->function == CALL_FIRST;
-	struct term_type x = need(y, t->args[t->arg_count - 1], whole,
-				  first ? "first takes from a text, a list or a set" :
-					  "last takes from a text, a list or a set");
+	struct term_type x =
+		need(y, t->args[t->arg_count - 1], whole,
+		     first ? "first takes from a text, a list or a set" : "last takes from a text, a list or a set");
 	struct term_type out = { .is = x.is & (TYPE_LIST | TYPE_SET), .element = x.element };
 
 	if (t->arg_count == 2)
@@ -364,7 +365,8 @@ static struct term_type type_of_later(struct typing *y, const struct term *t)
 	enum time_unit u = TIME_UNITS;
 
 	(void)need(y, t->args[1], TYPE_NUMBER, "so many units of time are a number");
-	(void)need(y, unit, TYPE_TEXT, "a unit of time is one of 'second', 'minute', 'hour', 'day', 'week', 'month' and 'year'");
+	(void)need(y, unit, TYPE_TEXT,
+		   "a unit of time is one of 'second', 'minute', 'hour', 'day', 'week', 'month' and 'year'");
 	if (unit->kind == TERM_LITERAL && value_type(unit->value) == VALUE_S) {
 		u = time_unit_named(value_bytes(unit->value));
 		if (u == TIME_UNITS)

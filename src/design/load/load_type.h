@@ -48,8 +48,6 @@ struct term_type type_of_path(struct typing *y, const struct term *t);
 struct term_type type_of_term(struct typing *y, const struct term *t);
 /* Whether one can be compared with the other. */
 bool type_comparable(unsigned x, unsigned y);
-/* Whether one is a timestamp of seconds and the other one of milliseconds: as texts these have no common order. */
-bool type_differs_in_unit(unsigned x, unsigned y);
 /* The term is a timestamp with milliseconds where it has a choice: now, days_ago() and texts. */
 void type_refine(struct typing *y, const struct term *t);
 /* "a number", "a text or a list"; for messages. */

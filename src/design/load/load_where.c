@@ -30,8 +30,8 @@ void load_no_bounds(struct load *l, const struct template *t)
 {
 	EACH (struct template_part, p, t->parts, t->part_count)
 		if (p->format == FORMAT_ULID_LOWEST)
-			load_error(l, t->place, "bad-template",
-				   "<%.*s:ulid> is the bound of a range, and this is none", SLICE_ARG(p->names[0]))
+			load_error(l, t->place, "bad-template", "<%.*s:ulid> is the bound of a range, and this is none",
+				   SLICE_ARG(p->names[0]))
 				->repair = SLICE("as in between <from:ulid> and <to:ulid>, or >= <from:ulid>");
 }
 

@@ -91,9 +91,8 @@ enum regex_result regex_match(const struct regex *x, struct slice text)
 	if (n >= 0)
 		return REGEX_YES;
 	/* Texts that are not UTF-8 match nothing. */
-	return n == PCRE2_ERROR_NOMATCH || (n <= PCRE2_ERROR_UTF8_ERR1 && n >= PCRE2_ERROR_UTF8_ERR21)
-		       ? REGEX_NO
-		       : REGEX_UNDECIDED;
+	return n == PCRE2_ERROR_NOMATCH || (n <= PCRE2_ERROR_UTF8_ERR1 && n >= PCRE2_ERROR_UTF8_ERR21) ? REGEX_NO
+												       : REGEX_UNDECIDED;
 }
 
 /* ---- other readers of the same text ---- */

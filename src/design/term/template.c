@@ -78,8 +78,9 @@ static bool parse_width(struct slice digits, int *out)
 }
 
 static const char *const words[] = { "hour", "date", "week", "month", "year", "lower", "slug", "ulid", "shard", NULL };
-static const enum template_format formats[] = { FORMAT_HOUR, FORMAT_DATE,  FORMAT_WEEK, FORMAT_MONTH,      FORMAT_YEAR,
-						FORMAT_LOWER, FORMAT_SLUG, FORMAT_ULID_LOWEST, FORMAT_SHARD };
+static const enum template_format formats[] = { FORMAT_HOUR,  FORMAT_DATE,        FORMAT_WEEK,
+						FORMAT_MONTH, FORMAT_YEAR,        FORMAT_LOWER,
+						FORMAT_SLUG,  FORMAT_ULID_LOWEST, FORMAT_SHARD };
 
 /* shard 10 */
 static bool parse_shard(struct parser *p, struct template_part *part, size_t at, size_t end)
@@ -120,9 +121,10 @@ static bool parse_format(struct parser *p, struct template_part *part, size_t at
 		return refuse_template(p, at, end, "a width begins with 0 (padded) or + (offset)",
 				       "as in <order:06> or <score:+10>");
 	meant = suggest_word(text, words);
-	return refuse_template(p, at, end, "there is no such format",
-			       meant ? arena_cstr(p->arena, arena_printf(p->arena, "did you mean %s?", meant))
-				     : "formats are hour, date, week, month, year, lower, slug, ulid, shard 10, 06 (padded) and +10 (offset)");
+	return refuse_template(
+		p, at, end, "there is no such format",
+		meant ? arena_cstr(p->arena, arena_printf(p->arena, "did you mean %s?", meant))
+		      : "formats are hour, date, week, month, year, lower, slug, ulid, shard 10, 06 (padded) and +10 (offset)");
 }
 
 /* The placeholder that opens at `at`; *next is after it. */

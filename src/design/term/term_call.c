@@ -11,7 +11,7 @@
 
 #define UNFILTERED(name) \
 	"DynamoDB has no " name "(): keep the result in an attribute of its own (= " name "(…)) and compare with that"
-#define PERIOD(name)                                                                                               \
+#define PERIOD(name)                                                                                                 \
 	"DynamoDB has no " name "(): write 'begins with' and the " name ", or keep the " name " in an attribute of " \
 	"its own (= " name "(…))"
 
@@ -68,12 +68,12 @@ const struct term_function_info term_functions[CALLS] = {
 			 "DynamoDB does not count with times: subtract from the other side, as in created_at < now - 30 days" },
 };
 
-const char *const term_function_names[] = {
-	"size",      "lower",       "upper",  "first", "words", "slug",  "min",     "max",  "date", "epoch",
-	"power",     "round",       "days_ago", "hours_ago", "minutes_ago", "choose", "last", "mod", "floor", "ceil",
-	"abs",       "hash",        "geohash", "trim", "text",  "replace", "join",   "split", "hour", "week",
-	"month",     "year",        "later",  NULL
-};
+const char *const term_function_names[] = { "size",     "lower",     "upper",       "first",  "words",   "slug",
+					    "min",      "max",       "date",        "epoch",  "power",   "round",
+					    "days_ago", "hours_ago", "minutes_ago", "choose", "last",    "mod",
+					    "floor",    "ceil",      "abs",         "hash",   "geohash", "trim",
+					    "text",     "replace",   "join",        "split",  "hour",    "week",
+					    "month",    "year",      "later",       NULL };
 
 enum term_function term_function_find(struct slice name)
 {

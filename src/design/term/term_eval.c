@@ -352,7 +352,8 @@ static bool evaluate_matches(const struct term *t, const struct term_scope *s, b
 	*out = r == REGEX_YES;
 	if (r != REGEX_UNDECIDED)
 		return true;
-	return error_set(e, s->arena, ERR_VALIDATION, "A text could not be compared with the pattern '%.*s': it takes too long",
+	return error_set(e, s->arena, ERR_VALIDATION,
+			 "A text could not be compared with the pattern '%.*s': it takes too long",
 			 SLICE_ARG(regex_text(t->regex)));
 }
 

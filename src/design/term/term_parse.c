@@ -99,8 +99,7 @@ static const struct term *tp_parse_sum(struct term_parser *p)
 		enum term_kind kind = tp_is_token(p, TOK_PLUS) ? TERM_ADD : TERM_SUB;
 
 		tp_advance(p);
-		t = is_duration(p) ? parse_later(p, t, at, kind == TERM_SUB)
-				   : join2(p, kind, at, t, parse_product(p));
+		t = is_duration(p) ? parse_later(p, t, at, kind == TERM_SUB) : join2(p, kind, at, t, parse_product(p));
 	}
 	return t;
 }

@@ -182,8 +182,7 @@ static const struct term *parse_ends(struct term_parser *p, enum term_function f
 	if (!args[0])
 		return NULL;
 	if (!tp_skip_word(p, "of"))
-		return tp_refuse(p, "of",
-				 f == CALL_FIRST ? "as in: first 80 of content" : "as in: last 4 of number");
+		return tp_refuse(p, "of", f == CALL_FIRST ? "as in: first 80 of content" : "as in: last 4 of number");
 	args[1] = tp_enter(p) ? tp_parse_primary(p) : NULL;
 	p->depth--;
 	t = (struct term *)tp_join(p, TERM_CALL, at, args, 2);

@@ -119,8 +119,9 @@ static void writes_periods_and_reads_them_again(void **state)
 		{ "2026-11", "2026-11-01T00:00:00.000Z", TIME_MONTH },
 		{ "2026", "2026-01-01T00:00:00.000Z", TIME_YEAR },
 	};
-	static const char *const wrong[] = { "2025-W53", "2026-W00", "2026-w46", "2026-W4", "2026-13", "2026-00", "202",
-					     "20x6", "2026-11-15T24", "2026-11-15T12:60", "2026-11-1", "" };
+	static const char *const wrong[] = { "2025-W53",      "2026-W00",         "2026-w46",  "2026-W4",
+					     "2026-13",       "2026-00",          "202",       "20x6",
+					     "2026-11-15T24", "2026-11-15T12:60", "2026-11-1", "" };
 	char text[TIME_TEXT_MAX];
 	enum time_unit unit;
 	int64_t ms;

@@ -71,7 +71,8 @@ static void patterns_cover_the_whole_text(void **state)
 /* Four hundred kilobytes are the longest text of an item. */
 static void long_texts_are_bounded(void **state)
 {
-	static const char *const patterns[] = { "a*", "(a|b)*", "(?:a|aa)*c", "(a*)*b", ".*.*.*x", "(?R)?a", "(a(?1)?b)*" };
+	static const char *const patterns[] = { "a*",      "(a|b)*", "(?:a|aa)*c", "(a*)*b",
+						".*.*.*x", "(?R)?a", "(a(?1)?b)*" };
 	size_t n = 400 << 10;
 	char *text = arena_alloc(&arena, n);
 
@@ -117,10 +118,14 @@ static void what_is_no_pattern_is_told(void **state)
 
 static void some_are_javascript_too(void **state)
 {
-	static const char *const portable[] = { "[A-Z]{3}-[0-9]+", "a|b(?:c|d)*", "\\d+\\.\\w*?", "[^a-z\\]\\-]", "(?<year>\\d)",
-						"(?=a)(?!b)(?<!c)d", "ä+", "a+?", "x{2,}?", NULL };
-	static const char *const others[] = { "a++", "a*+", "a{2}+", "(?>a)", "(?i)a", "[[:alpha:]]", "\\p{L}", "\\A", "(*UCP)a", "(?P<n>a)",
-					      "\\Qa\\E", "[]a]", "[^]a]", "(?R)", "\\x{41}", "(?#a)", "]", "a{,3}", "\\h", "[\\b]", NULL };
+	static const char *const portable[] = {
+		"[A-Z]{3}-[0-9]+",   "a|b(?:c|d)*", "\\d+\\.\\w*?", "[^a-z\\]\\-]", "(?<year>\\d)",
+		"(?=a)(?!b)(?<!c)d", "ä+",          "a+?",          "x{2,}?",       NULL
+	};
+	static const char *const others[] = { "a++",    "a*+",   "a{2}+",   "(?>a)",    "(?i)a",   "[[:alpha:]]",
+					      "\\p{L}", "\\A",   "(*UCP)a", "(?P<n>a)", "\\Qa\\E", "[]a]",
+					      "[^]a]",  "(?R)",  "\\x{41}", "(?#a)",    "]",       "a{,3}",
+					      "\\h",    "[\\b]", NULL };
 
 	for (size_t i = 0; portable[i]; i++)
 		if (!regex_is_portable(compiled(portable[i])))
@@ -130,8 +135,8 @@ static void some_are_javascript_too(void **state)
 			fail_msg("%s", others[i]);
 }
 
-#define HEAD                                                                                                   \
-	"design: shop\ntable: Shop\nkey: [PK, SK]\nentities:\n  Thing:\n    path: /things/<id>\n"             \
+#define HEAD                                                                                                    \
+	"design: shop\ntable: Shop\nkey: [PK, SK]\nentities:\n  Thing:\n    path: /things/<id>\n"               \
 	"    keys: {PK: T#<id>, SK: T}\n    allow: {create, read: anyone}\n    attributes:\n      id: string\n" \
 	"      n: number\n      t: string\n"
 
@@ -164,7 +169,8 @@ static void wrong_patterns_are_errors_with_their_place(void **state)
 	expect_error(HEAD "      a: string, «matches abc»\n", "wrong-value", "expected a pattern in quotes");
 	expect_error(HEAD "      «a»: number, matches '1'\n", "wrong-clause", "'matches' is for strings");
 	expect_error(HEAD "      a: string matches 'a', «matches 'b'»\n", "duplicate-key", "here twice");
-	expect_error(HEAD "      a: string matches 'a+', default «'b'»\n", "wrong-type", "a text that matches a+ is expected");
+	expect_error(HEAD "      a: string matches 'a+', default «'b'»\n", "wrong-type",
+		     "a text that matches a+ is expected");
 	expect_error(HEAD "      a: string, «pattern» 'a'\n", "unknown-clause", "write matches");
 	expect_error(HEAD "      a: = t matches «'a)'»\n", "bad-pattern", "unmatched closing parenthesis");
 	expect_error(HEAD "      a: = t matches «n»\n", "bad-term", "a pattern in quotes");
@@ -174,12 +180,9 @@ static void wrong_patterns_are_errors_with_their_place(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(patterns_cover_the_whole_text),
-		TEST(long_texts_are_bounded),
-		TEST(what_is_no_pattern_is_told),
-		TEST(some_are_javascript_too),
-		TEST(attributes_have_patterns),
-		TEST(wrong_patterns_are_errors_with_their_place),
+		TEST(patterns_cover_the_whole_text), TEST(long_texts_are_bounded),
+		TEST(what_is_no_pattern_is_told),    TEST(some_are_javascript_too),
+		TEST(attributes_have_patterns),      TEST(wrong_patterns_are_errors_with_their_place),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

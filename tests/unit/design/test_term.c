@@ -242,8 +242,10 @@ static void says_what_is_wrong_and_where(void **state)
 		{ "last 4 content", "3:17+7 bad-term: expected of, found content | as in: last 4 of number" },
 		{ "a matches b", "3:20+1 bad-term: expected a pattern in quotes, found b | as in: code matches "
 				 "'[A-Z]{3}-[0-9]+'" },
-		{ "a matches '(b'", "3:20+4 bad-pattern: this is no pattern: missing closing parenthesis, at character 3 | " },
-		{ "a matches 'b' matches 'c'", "3:24+7 bad-term: expected and, or, a comparison or the end, found matches | " },
+		{ "a matches '(b'",
+		  "3:20+4 bad-pattern: this is no pattern: missing closing parenthesis, at character 3 | " },
+		{ "a matches 'b' matches 'c'",
+		  "3:24+7 bad-term: expected and, or, a comparison or the end, found matches | " },
 		{ "modd(a, b)", "3:10+4 unknown-function: there is no function modd | did you mean mod?" },
 		{ "mod(a)", "3:10+6 wrong-arguments: mod does not take 1 arguments | write mod(a, b)" },
 		{ "\x80", "3:10+0 bad-term: this term is not UTF-8 | " },
@@ -526,6 +528,23 @@ static void evaluates_terms(void **state)
 		expect(cases[i].text, evaluated(cases[i].text, "alice"), cases[i].value);
 }
 
+/* Of a few kilobytes, many megabytes could be made. */
+static void a_text_does_not_grow_without_end(void **state)
+{
+	char many[4001];
+
+	memset(many, 'a', 4000);
+	many[4000] = '\0';
+	(void)state;
+	expect("replace",
+	       evaluated(arena_cstr(&arena, arena_printf(&arena, "size(replace('%s', 'a', '%.100s'))", many, many)), ""),
+	       "{'N':'400000'}");
+	expect("replace",
+	       evaluated(arena_cstr(&arena, arena_printf(&arena, "replace('%s', 'a', '%s')", many, many)), ""), "-");
+	expect("join",
+	       evaluated(arena_cstr(&arena, arena_printf(&arena, "join(split('%s', 'a'), '%s')", many, many)), ""), "-");
+}
+
 static void without_a_token_the_caller_is_anonymous(void **state)
 {
 	expect("caller", evaluated("caller", ""), "-");
@@ -633,6 +652,7 @@ int main(void)
 		TEST(walks_through_all_terms),
 		TEST(printing_keeps_the_structure),
 		TEST(evaluates_terms),
+		TEST(a_text_does_not_grow_without_end),
 		TEST(without_a_token_the_caller_is_anonymous),
 		TEST(an_empty_scope_is_enough),
 		TEST(a_failing_fetch_fails_the_term),
