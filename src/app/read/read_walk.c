@@ -25,11 +25,11 @@ static bool step_from(struct run *r, const struct access *a, struct value from, 
 	return true;
 }
 
-bool walk_params(const struct pattern *p, int64_t step, struct row *out)
+bool walk_params(const struct pattern *p, int64_t step, struct row *out, bool *none)
 {
 	struct run *r = p->g->r;
 	const struct access *a = p->access;
-	struct value from, to;
+	struct value from, to, before;
 
 	row_copy(out, r->arena, p->params);
 	if (!a->walk_param.n)
@@ -39,7 +39,12 @@ bool walk_params(const struct pattern *p, int64_t step, struct row *out)
 		return true;
 	if (!step_from(r, a, from, step, &to))
 		return false;
-	if (step)
-		row_set(out, a->walk_at, to);
+	if (!step)
+		return true;
+	row_set(out, a->walk_at, to);
+	/* The calendar ends, and the last partition is not read again. */
+	if (!step_from(r, a, from, step - 1, &before))
+		return false;
+	*none = value_equal(to, before);
 	return true;
 }
