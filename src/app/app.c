@@ -110,7 +110,7 @@ void app_set_operators_handler(struct app *app, app_operators *fn, void *ctx)
 
 bool app_deletions_settled(const struct app *app)
 {
-	return atomic_load(&app->deletions_settled);
+	return atomic_load(&app->deletions_swept) == atomic_load(&app->deletions_noted) + 1;
 }
 
 void app_set_keeper_runs(struct app *app, bool runs)
@@ -253,7 +253,7 @@ static int64_t sweep_deletions(struct app *app, struct run *r)
 {
 	int64_t every_ms = run_is_remote(r) ? SWEEP_LATE_EVERY_MS : SWEEP_EVERY_MS, next_ms = INT64_MAX;
 
-	if (app->deletions_settled)
+	if (app_deletions_settled(app))
 		return every_ms;
 	if (r->now_ms < app->sweep_ms && r->now_ms > app->sweep_ms - every_ms) /* the clock may have been set back */
 		return app->sweep_ms - r->now_ms;

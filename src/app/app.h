@@ -59,7 +59,7 @@ size_t app_body_bytes(const struct app *app);
 
 /* The design's entry in GET /api: {"design","title","table","entities":13,"access":31}, without its address. */
 void app_summary(const struct app *app, struct buf *out);
-/* The OpenAPI 3.1 document. */
-void app_openapi(struct app *app, struct arena *a, struct slice base, struct buf *out);
+/* The OpenAPI 3.1 document of a design at that address; its routes at '/' if `base` is empty. */
+void design_openapi(const struct design *d, struct arena *a, struct slice base, struct buf *out);
 
 #endif

@@ -70,14 +70,14 @@ static void read_error(struct remote_backend *b, struct arena *a, const struct f
 		type = arena_copy(a, slice_str(f->type));
 	r->error = without_namespace(type);
 	r->message = json_get_text(r->body, "message");
-	if (!r->message.p)
+	if (!r->message.n) /* some errors have it with a capital */
 		r->message = json_get_text(r->body, "Message");
 	if (!r->error.n) {
 		r->error = r->status >= 500 ? SLICE(REMOTE_UNAVAILABLE) : SLICE("UnexpectedAnswer");
 		r->message = arena_printf(a, "%s answered %d, and not as DynamoDB does: is it the address of one?",
 					  b->remote->database.url, r->status);
 	}
-	if (!r->message.p)
+	if (!r->message.n)
 		r->message = r->error;
 	t->kind = retry_kind_of(r->status, r->error, r->message, r->body);
 	t->trouble = trouble_of(t->kind);

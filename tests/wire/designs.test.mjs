@@ -1,11 +1,11 @@
 // Designs from the command line: thorpe check, and serve --design making their tables.
 // SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict';
-import { readdirSync, writeFileSync } from 'node:fs';
+import { readdirSync, renameSync, unlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { DescribeTableCommand, DescribeTimeToLiveCommand, ListTablesCommand } from '@aws-sdk/client-dynamodb';
-import { clientsFor, freshDirectory, runToEnd, startServer, thorpeTest } from './harness.mjs';
+import { clientsFor, freshDirectory, launch, runToEnd, startServer, thorpeTest, until } from './harness.mjs';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..', '..');
 const yamlIn = (dir) => readdirSync(join(root, dir)).filter((name) => name.endsWith('.yaml')).sort().map((name) => join(root, dir, name));
@@ -47,6 +47,26 @@ thorpeTest('a file that is not there is named', async () => {
   const { code, stdout, stderr } = await runToEnd(['check', 'no-such-file.yaml']);
   assert.notEqual(code, 0);
   assert.match(stdout + stderr, /no-such-file\.yaml/);
+});
+
+thorpeTest('check --watch looks again whenever the file changes, is replaced, goes or comes back', async () => {
+  const file = join(freshDirectory(), 'watched.yaml');
+  const design = (word) => `design: watched\ntable: Watched\nkey: [PK]\n${word}:\n  A:\n    path: /as/<id>\n    attributes: {id: string}\n    keys: {PK: A#<id>}\n    allow: {read, create: anyone}\n`;
+  writeFileSync(file, design('entitties'));
+  const run = launch(['check', file, '--watch']);
+  const says = (text, times) => until(`${text}, ${times} times`, () => run.stdout.split(text).length > times);
+  await says('entitties', 1);
+  writeFileSync(file, design('entities'));
+  await says('1 design, 0 errors', 1);
+  writeFileSync(`${file}.new`, design('entitis')); // as editors do
+  renameSync(`${file}.new`, file);
+  await says('entitis', 1);
+  unlinkSync(file);
+  await says('cannot', 1);
+  writeFileSync(file, design('entities'));
+  await says('1 design, 0 errors', 2);
+  run.child.kill('SIGINT');
+  assert.equal(await run.done, 'SIGINT');
 });
 
 thorpeTest('serve --design makes the tables, and finds them again', async () => {

@@ -67,12 +67,10 @@ static void put_tags(struct oas *o)
 		   "{'name':'service','description':'The operations that every design has'}]");
 }
 
-void app_openapi(struct app *app, struct arena *a, struct slice base, struct buf *out)
+void design_openapi(const struct design *d, struct arena *a, struct slice base, struct buf *out)
 {
-	struct oas o = { .d = app->design, .routes = app->routes, .a = a, .b = out };
+	struct oas o = { .d = d, .routes = routes_new(a, d), .a = a, .b = out };
 
-	if (!o.routes)
-		o.routes = routes_new(a, o.d);
 	o.used = arena_array(a, unsigned, o.d->entity_count);
 	map_init(&o.operation_ids, a);
 	json_open(o.b, '{');
@@ -88,7 +86,7 @@ bool handle_openapi(struct app_exchange *x)
 	struct buf b;
 
 	buf_init(&b, x->run.arena);
-	app_openapi(x->app, x->run.arena, x->q->base, &b);
+	design_openapi(x->app->design, x->run.arena, x->q->base, &b);
 	answer_buf(x, 200, &b);
 	answer_cacheable(x);
 	return true;

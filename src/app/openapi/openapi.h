@@ -88,6 +88,7 @@ void oas_components(struct oas *o);
 enum oas_header { OAS_ETAG = 1, OAS_LOCATION = 2, OAS_CACHE_CONTROL = 4 };
 void oas_begin_content(struct oas *o, const char *status, const char *description, unsigned headers);
 void oas_end_content(struct oas *o);
+void oas_end_live_content(struct oas *o); /* the same, if the answer can also be watched */
 void oas_no_content(struct oas *o, const char *status, const char *description);
 /* The request's body, up to its schema; oas_end_content() closes it. */
 void oas_begin_body(struct oas *o, bool required);

@@ -1,7 +1,7 @@
 /* Operations of access patterns: their parameters, and the shape of the result.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "app/openapi/openapi.h"
-#include "app/read/read.h"
+#include "app/read/read_live.h"
 
 bool oas_pages(const struct access *c)
 {
@@ -118,6 +118,7 @@ static void put_access_response(struct oas *o, const struct access *c, const str
 {
 	enum read_shape shape = read_shape_of(c);
 	unsigned problems = OAS_BIT(OAS_401) | OAS_BIT(OAS_422);
+	const char *why;
 
 	json_member_open(o->b, "responses", '{');
 	oas_begin_content(o, "200",
@@ -133,7 +134,10 @@ static void put_access_response(struct oas *o, const struct access *c, const str
 		put_values(o, c, e);
 	else
 		oas_ref_common(o, shape == READ_COUNTS ? OAS_COUNTS : OAS_COUNT);
-	oas_end_content(o);
+	if (read_live_can(o->d, c, &why))
+		oas_end_live_content(o);
+	else
+		oas_end_content(o);
 	oas_no_content(o, "304", "Not changed");
 	if (oas_pages(c))
 		problems |= OAS_BIT(OAS_400);

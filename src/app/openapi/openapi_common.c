@@ -144,6 +144,12 @@ void oas_end_content(struct oas *o)
 	oas_put(o, "}}}");
 }
 
+void oas_end_live_content(struct oas *o)
+{
+	oas_put(o, "},'text/event-stream':{'schema':{'type':'string',"
+		   "'description':'Changes from now on, as server-sent events.'}}}}");
+}
+
 void oas_no_content(struct oas *o, const char *status, const char *description)
 {
 	json_member_open(o->b, status, '{');

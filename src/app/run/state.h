@@ -29,10 +29,12 @@ struct app {
 	size_t body_bytes;                /* rest/app_body.c */
 	const struct read_known *reads;   /* read/read.h: by access pattern */
 	_Atomic bool keeper_runs;         /* writes leave their effects to the keeper */
-	_Atomic bool deletions_settled;   /* no marker is known to be pending (write/deleting.h) */
-	_Atomic bool moved;               /* writes are refused (db/moved.h) */
-	int64_t sweep_ms;                 /* time of the next search for markers; the ticking thread's */
-	int64_t looked_ms;                /* time of the last search for the marker of a move; the ticking thread's */
+	/* Markers (write/deleting.h): `noted` counts what may have put one; a sweep that found none stores the count it
+	 * began with, plus one. */
+	_Atomic uint64_t deletions_noted, deletions_swept;
+	_Atomic bool moved; /* writes are refused (db/moved.h) */
+	int64_t sweep_ms;   /* time of the next search for markers; the ticking thread's */
+	int64_t looked_ms;  /* time of the last search for the marker of a move; the ticking thread's */
 	/* Answers requests below /processors; NULL: none. Set while no request is running. */
 	void (*operators)(void *ctx, struct backend *b, struct arena *a, const struct app_request *q,
 			  struct app_reply *reply);

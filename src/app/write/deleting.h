@@ -57,6 +57,9 @@ enum plan_end deleting_refused(struct plan *p, const struct plan_action *a, cons
  * failures: the work is done later. */
 void deleting_follow(struct plan *p);
 
+/* Says that a marker may have been put: app_deletions_settled() is false until a sweep has found none. */
+void deleting_expect(struct run *r);
+
 /* ---- carrying out ---- */
 #define DELETING_ALL INT64_MAX
 /* For an item that is gone (or softly deleted; `still`: the values that set) and may have no marker: if rows are

@@ -342,6 +342,12 @@ static int64_t early_ms(struct run *r, const struct marker *m)
 	return 0;
 }
 
+void deleting_expect(struct run *r)
+{
+	if (r->app)
+		r->app->deletions_noted++;
+}
+
 void deleting_note(struct run *r, const struct marker *m)
 {
 	if (run_is_remote(r))
@@ -355,7 +361,7 @@ enum carried deleting_carry(struct run *r, const struct marker *m, int64_t most)
 	enum carried end;
 
 	if (early && !most) { /* the marker stays in any case: no need to look */
-		r->app->deletions_settled = false;
+		deleting_expect(r);
 		return CARRIED_EARLY;
 	}
 	carry_init(&c, r, m);
@@ -364,7 +370,7 @@ enum carried deleting_carry(struct run *r, const struct marker *m, int64_t most)
 		return end;
 	end = carry_others(r, m, &most);
 	if (end == CARRIED && early) {
-		r->app->deletions_settled = false;
+		deleting_expect(r);
 		return CARRIED_EARLY;
 	}
 	return end == CARRIED ? drop_marker(r, m) : end;
@@ -548,14 +554,17 @@ bool deleting_sweep(struct run *r, int64_t *next_ms)
 {
 	const struct design *d = r->design;
 	struct sweep s = { .run = r, .left = SWEEP_MOST, .next_ms = INT64_MAX };
+	uint64_t noted;
 	bool ok = true;
 
-	r->app->deletions_settled = true; /* before reading: a deletion that puts one meanwhile clears it */
+	noted = r->app->deletions_noted; /* before reading: a deletion may put a marker meanwhile */
 	for (size_t i = 0; ok && i < d->entity_count; i++)
 		if (d->entities[i].delete_.then_count)
 			ok = sweep_kind(&s, &d->entities[i]);
 	if (s.any || !ok)
-		r->app->deletions_settled = false;
+		deleting_expect(r);
+	else
+		r->app->deletions_swept = noted + 1;
 	*next_ms = s.next_ms;
 	return ok;
 }

@@ -18,8 +18,7 @@ static bool is_soft_deletion(const struct plan *p)
 
 static bool put_markers(struct plan *p)
 {
-	if (p->run->app)
-		p->run->app->deletions_settled = false;
+	deleting_expect(p->run);
 	markers_of(p->run, p->entity, p->old, &p->markers, &p->marker_count);
 	for (size_t i = 0; i < p->marker_count; i++) {
 		struct plan_action *a = plan_add(p, PLAN_MARKER, DYN_PUT, p->markers[i].key);
@@ -224,6 +223,6 @@ void deleting_follow(struct plan *p)
 				 SLICE_ARG(p->markers[i].entity->name), SLICE_ARG(b->problem.detail));
 		branch_clear(b, p->run);
 	}
-	if (left && p->run->app)
-		p->run->app->deletions_settled = false;
+	if (left)
+		deleting_expect(p->run);
 }

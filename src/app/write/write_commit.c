@@ -379,6 +379,7 @@ enum plan_end plan_commit(struct plan *p)
 {
 	struct run *r = p->run;
 	struct commit_request q;
+	enum dyn_outcome done;
 	enum plan_end end;
 
 	if (p->outdated)
@@ -388,7 +389,10 @@ enum plan_end plan_commit(struct plan *p)
 		make_request(p, &q);
 		if (q.count > DYN_MOST_ACTIONS)
 			return too_many(p, q.count);
-		switch (send_request(p, &q)) {
+		done = send_request(p, &q);
+		if (p->marker_count) /* also after a lost reply; a sweep may have looked before the markers were there */
+			deleting_expect(r);
+		switch (done) {
 		case DYN_DONE:
 			r->memo = NULL; /* items read by rules may be outdated */
 			if (p->item)

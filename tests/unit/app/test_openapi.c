@@ -12,7 +12,7 @@ static const struct json *document(struct app_fixture *f)
 	struct buf b;
 
 	buf_init(&b, &f->arena);
-	app_openapi(&f->app, &f->arena, SLICE("/api/test"), &b);
+	design_openapi(f->app.design, &f->arena, SLICE("/api/test"), &b);
 	j = json_parse(&f->arena, buf_slice(&b));
 	if (!j)
 		fail_msg("no JSON: %.*s", SLICE_ARG(buf_slice(&b)));

@@ -47,14 +47,14 @@ static const char design[] =
 
 /* ---- a request in the middle ---- */
 
-/* a backend that does something else before its n-th request, or stops answering from it on */
+/* a backend that does something else before its n-th request, stops answering from it on, or loses its reply */
 struct between {
 	struct backend backend;
 	struct backend *inner;
 	struct world *world;
 	void (*other)(struct world *w);
 	int at, calls, transactions, puts;
-	bool stops;
+	bool stops, loses;
 };
 
 static void between_call(struct backend *b, struct arena *a, const char *operation, struct slice text,
@@ -72,6 +72,8 @@ static void between_call(struct backend *b, struct arena *a, const char *operati
 	if (x->other && n == x->at)
 		x->other(x->world);
 	backend_call(x->inner, a, operation, text, reply);
+	if (x->loses && n == x->at)
+		*reply = (struct backend_reply){ .status = 500, .error = SLICE("InternalServerError") };
 }
 
 static struct between between(struct world *w, void (*other)(struct world *w), int at, bool stops)
@@ -557,6 +559,68 @@ static void the_server_finishes_abandoned_markers(void **state)
 	assert_right(&w, "tick", 0);
 	gather_free(w.f.app.gather);
 	world_close(&w);
+}
+
+/* ---- knowing whether all deletions are complete ---- */
+
+static void sweep(struct world *w)
+{
+	int64_t next_ms;
+
+	assert_true(deleting_sweep(plain_run(w), &next_ms));
+}
+
+static void expect_unsettled(struct world *w)
+{
+	assert_false(app_deletions_settled(&w->f.app));
+}
+
+static void a_pending_deletion_is_known_while_a_sweep_reads(void **state)
+{
+	int calls = 1;
+
+	(void)state;
+	for (int at = 0; at < calls; at++) {
+		struct world w;
+		struct between b = between(&w, expect_unsettled, at, false);
+		int64_t next_ms;
+
+		world_open(&w, design);
+		fill_group(&w, MANY);
+		b.inner = w.f.backend;
+		sweep(&w);
+		assert_true(app_deletions_settled(&w.f.app));
+		deleted(&w.f, "!", "Group", "go");
+		expect_unsettled(&w);
+		assert_true(deleting_sweep(run_with(&w, &b), &next_ms));
+		assert_int_equal(markers(&w), 1); /* too young: left to the keeper */
+		expect_unsettled(&w);
+		calls = b.calls;
+		world_close(&w);
+	}
+	assert_true(calls >= 2);
+}
+
+/* A sweep comes before each request of a deletion, whose reply may be lost. */
+static void a_deletion_is_known_when_a_sweep_looked_before_its_marker_was_there(void **state)
+{
+	int calls = 1;
+
+	(void)state;
+	for (int at = 0; at < 2 * calls; at++) {
+		struct world w;
+		struct between b = between(&w, sweep, at / 2, false);
+
+		world_open(&w, design);
+		fill_group(&w, MANY);
+		b.inner = w.f.backend;
+		b.loses = at % 2;
+		delete_group(run_with(&w, &b));
+		if (markers(&w))
+			expect_unsettled(&w);
+		calls = b.calls > calls ? b.calls : calls;
+		world_close(&w);
+	}
 }
 
 /* ---- keys of markers ---- */
@@ -1243,6 +1307,8 @@ int main(void)
 		cmocka_unit_test(a_processor_that_deletes_leaves_a_marker_with_its_position),
 		cmocka_unit_test(the_server_finishes_abandoned_markers),
 		cmocka_unit_test(a_deep_tree_goes_to_its_last_leaf),
+		cmocka_unit_test(a_pending_deletion_is_known_while_a_sweep_reads),
+		cmocka_unit_test(a_deletion_is_known_when_a_sweep_looked_before_its_marker_was_there),
 		cmocka_unit_test(names_that_look_alike_have_markers_of_their_own),
 		cmocka_unit_test(indirect_dependents_do_not_decrement_a_later_item),
 		cmocka_unit_test(indirect_dependents_are_not_seen_under_a_later_item),

@@ -678,6 +678,27 @@ static void a_server_that_is_not_dynamodb_is_reported(void **state)
 	assert_non_null(strstr(text(r.message), "is it the address of one?"));
 }
 
+static void a_capital_message(void *ctx, const struct standin_request *q, struct standin_reply *r)
+{
+	(void)ctx, (void)q;
+	r->status = 400;
+	snprintf(r->body, sizeof(r->body),
+		 "{\"__type\":\"com.amazon.coral.validate#ValidationException\",\"Message\":\"Item size to update has …\"}");
+}
+
+static void the_message_of_an_error_may_have_a_capital(void **state)
+{
+	struct backend_reply r;
+
+	(void)state;
+	world.always = OTHER;
+	world.fn = a_capital_message;
+	open_remote((struct remote_options){ 0 });
+	r = call("UpdateItem", "{}");
+	assert_true(slice_is(r.error, "ValidationException"));
+	assert_true(slice_is(r.message, "Item size to update has …"));
+}
+
 static void no_table(void *ctx, const struct standin_request *q, struct standin_reply *r)
 {
 	(void)ctx, (void)q;
@@ -1005,6 +1026,7 @@ int main(void)
 		T(a_conflict_settles_nothing_that_may_have_been_done_before),
 		T(a_conflict_at_once_is_for_the_caller),
 		T(a_server_that_is_not_dynamodb_is_reported),
+		T(the_message_of_an_error_may_have_a_capital),
 		T(errors_are_explained),
 		T(the_service_s_clock_counts),
 		T(replies_tell_how_far_off_the_clock_is),
