@@ -51,6 +51,7 @@ list_missing() {
             need libfyaml-dev has_library libfyaml
             need libcurl4-openssl-dev has_library libcurl
             need libcrypt-dev has_header crypt.h
+            need libpcre2-dev has_library libpcre2-8
             need nodejs has_node
             need npm has_tool npm
             ;;

@@ -152,20 +152,164 @@ static int64_t whole_days(int64_t ms)
 	return (ms >= 0 ? ms : ms - (DAY_MS - 1)) / DAY_MS;
 }
 
-struct slice time_format(int64_t ms, char out[TIME_TEXT_MAX])
+/* 2026-11-15T12:00:00 and `after`; the position after that. */
+static char *put_time(char *out, int64_t at, char after)
 {
-	int64_t at = clamp(ms), days = whole_days(at), second = (at - days * DAY_MS) / 1000;
+	int64_t days = whole_days(at), second = (at - days * DAY_MS) / 1000;
 	char *p = put_date(out, days, 'T');
 
 	p = put(p, second / 3600, 2, ':');
 	p = put(p, second / 60 % 60, 2, ':');
-	p = put(p, second % 60, 2, 'Z');
-	*p = '\0';
-	return slice_make(out, TIME_TEXT_MAX - 1);
+	return put(p, second % 60, 2, after);
+}
+
+struct slice time_format(int64_t ms, char out[TIME_TEXT_MAX])
+{
+	char *end = put_time(out, clamp(ms), 'Z');
+
+	*end = '\0';
+	return slice_make(out, (size_t)(end - out));
 }
 
 struct slice time_format_date(int64_t ms, char out[TIME_DATE_MAX])
 {
 	put_date(out, whole_days(clamp(ms)), '\0');
 	return slice_make(out, TIME_DATE_MAX - 1);
+}
+
+/* ---- weeks ---- */
+
+/* 0: Monday */
+static int64_t weekday(int64_t days)
+{
+	int64_t d = (days + 3) % 7; /* 1970 began on a Thursday */
+
+	return d < 0 ? d + 7 : d;
+}
+
+/* The Monday of the year's first week: of the one with January 4th. */
+static int64_t first_monday(int64_t year)
+{
+	int64_t fourth = days_from_date((struct date){ year, 1, 4 });
+
+	return fourth - weekday(fourth);
+}
+
+static void put_week(char *out, int64_t days)
+{
+	int64_t thursday = days - weekday(days) + 3, year = date_from_days(thursday).year;
+	char *p = put(out, year < 0 ? 0 : year, 4, '-');
+
+	*p++ = 'W';
+	put(p, (thursday - 3 - first_monday(year)) / 7 + 1, 2, '\0');
+}
+
+/* 2026-W46 */
+static bool parse_week(struct slice text, int64_t *ms)
+{
+	int year = digits(text, 0, 4), week = digits(text, 6, 2);
+	int64_t days;
+
+	if (text.n != 8 || year < 0 || week < 1 || !has(text, 4, '-') || !has(text, 5, 'W'))
+		return false;
+	days = first_monday(year) + (week - 1) * INT64_C(7);
+	*ms = clamp(days * DAY_MS);
+	return days < first_monday(year + 1);
+}
+
+/* ---- periods ---- */
+
+/* clang-format off */
+static const size_t widths[TIME_UNITS] = { 24, 20, 16, 13, 10, 8, 7, 4 };
+static const int64_t lengths[TIME_UNITS] = { 1, 1000, 60000, 3600000, DAY_MS, 7 * DAY_MS, 0, 0 };
+const char *const time_unit_names[TIME_UNITS] = {
+	"millisecond", "second", "minute", "hour", "day", "week", "month", "year"
+};
+/* clang-format on */
+
+size_t time_unit_width(enum time_unit unit)
+{
+	return widths[unit];
+}
+
+enum time_unit time_unit_named(struct slice word)
+{
+	int unit = 0;
+
+	if (word.n > 1 && word.p[word.n - 1] == 's')
+		word.n--;
+	while (unit < TIME_UNITS && !slice_is(word, time_unit_names[unit]))
+		unit++;
+	return (enum time_unit)unit;
+}
+
+struct slice time_format_unit(int64_t ms, enum time_unit unit, char out[TIME_TEXT_MAX])
+{
+	int64_t at = clamp(ms);
+	size_t n = widths[unit];
+	char *end;
+
+	if (unit == TIME_WEEK) {
+		put_week(out, whole_days(at));
+	} else if (unit >= TIME_DAY) {
+		put_date(out, whole_days(at), '\0');
+	} else {
+		end = put_time(out, at, unit == TIME_MILLISECOND ? '.' : 'Z');
+		if (unit == TIME_MILLISECOND)
+			put(end, at - whole_days(at) * DAY_MS - (at - whole_days(at) * DAY_MS) / 1000 * 1000, 3, 'Z');
+	}
+	out[n] = '\0';
+	return slice_make(out, n);
+}
+
+/* The text, completed to a timestamp: 2026-11 and -01T00:00:00Z. */
+static bool parse_beginning(struct slice text, int64_t *ms)
+{
+	char whole[] = "0000-01-01T00:00:00Z";
+
+	memcpy(whole, text.p, text.n);
+	return time_parse(slice_str(whole), ms);
+}
+
+bool time_parse_unit(struct slice text, enum time_unit *unit, int64_t *ms)
+{
+	for (int u = TIME_MINUTE; u < TIME_UNITS && text.n < widths[TIME_SECOND]; u++) {
+		if (text.n != widths[u])
+			continue;
+		*unit = (enum time_unit)u;
+		return u == TIME_WEEK ? parse_week(text, ms) : parse_beginning(text, ms);
+	}
+	*unit = text.n > 19 && text.p[19] == '.' ? TIME_MILLISECOND : TIME_SECOND;
+	return time_parse(text, ms);
+}
+
+/* Months, counted from year 0. */
+static int64_t add_months(int64_t ms, int64_t n)
+{
+	int64_t days = whole_days(ms), of_day = ms - days * DAY_MS, months;
+	struct date d = date_from_days(days);
+
+	months = d.year * 12 + d.month - 1;
+	if (n > 12 * 10000 || n < -12 * 10000 || months + n < 0 || months + n >= 12 * 10000)
+		return n < 0 ? TIME_MIN_MS : TIME_MAX_MS;
+	months += n;
+	d.year = months / 12;
+	d.month = (int)(months % 12) + 1;
+	if (d.day > days_in_month((int)d.year, d.month))
+		d.day = days_in_month((int)d.year, d.month);
+	return days_from_date(d) * DAY_MS + of_day;
+}
+
+int64_t time_add(int64_t ms, enum time_unit unit, int64_t n)
+{
+	int64_t by;
+
+	if (unit == TIME_MONTH)
+		return add_months(clamp(ms), n);
+	if (unit == TIME_YEAR)
+		return __builtin_mul_overflow(n, 12, &by) ? (n < 0 ? TIME_MIN_MS : TIME_MAX_MS)
+							  : add_months(clamp(ms), by);
+	if (__builtin_mul_overflow(n, lengths[unit], &by) || __builtin_add_overflow(clamp(ms), by, &by))
+		return n < 0 ? TIME_MIN_MS : TIME_MAX_MS;
+	return clamp(by);
 }

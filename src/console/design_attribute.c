@@ -1,5 +1,6 @@
 /* An attribute: its type, its flags, and where its value comes from. SPDX-License-Identifier: Apache-2.0 */
 #include "console/design_doc.h"
+#include "design/term/regex.h"
 
 static const char *type_name(enum attr_type t)
 {
@@ -19,8 +20,8 @@ struct slice design_type(struct arena *a, const struct attribute *x)
 	if (!x)
 		return SLICE("string");
 	if ((x->type == ATTR_LIST || x->type == ATTR_SET) && x->element != ATTR_MAP)
-		return arena_printf(a, "%s of %s", type_name(x->type), type_name(x->element));
-	return slice_str(type_name(x->type));
+		return arena_printf(a, "%s of %s%s", type_name(x->type), type_name(x->element), x->fine ? " ms" : "");
+	return x->fine ? SLICE("timestamp ms") : slice_str(type_name(x->type));
 }
 
 /* ---- flags ---- */
@@ -38,6 +39,12 @@ static void put_range(struct buf *b, const struct attribute *x)
 	if (x->has_max)
 		buf_printf(&text, "%.15g", x->max);
 	doc_text(b, buf_slice(&text));
+}
+
+static void put_pattern(struct buf *b, const struct attribute *x)
+{
+	if (x->matches)
+		doc_text(b, arena_printf(b->arena, "matches '%.*s'", SLICE_ARG(regex_text(x->matches))));
 }
 
 static void put_default(struct buf *b, const struct attribute *x)
@@ -76,6 +83,7 @@ static void put_flags(struct buf *b, const struct attribute *x)
 		if (flags[i].is)
 			doc_text(b, slice_str(flags[i].word));
 	put_range(b, x);
+	put_pattern(b, x);
 	put_default(b, x);
 	json_close(b, ']');
 }

@@ -7,23 +7,9 @@ void design_line(struct buf *b, struct place p)
 	json_member_int(b, "line", p.line);
 }
 
-static struct slice format_text(struct arena *a, const struct template_part *p)
-{
-	switch (p->format) {
-	case FORMAT_PLAIN: break;
-	case FORMAT_DATE: return SLICE("date");
-	case FORMAT_MONTH: return SLICE("month");
-	case FORMAT_PAD: return arena_printf(a, "0%d", p->width);
-	case FORMAT_OFFSET: return arena_printf(a, "+%d", p->width);
-	case FORMAT_LOWER: return SLICE("lower");
-	case FORMAT_SLUG: return SLICE("slug");
-	}
-	return (struct slice){ 0 };
-}
-
 static void put_placeholder(struct buf *b, const struct template_part *p)
 {
-	struct slice format = format_text(b->arena, p);
+	struct slice format = template_format_text(b->arena, p);
 	struct buf name;
 
 	buf_init(&name, b->arena);

@@ -43,6 +43,7 @@ enum attr_type {
 enum attr_form { FORM_FREE, FORM_EMAIL, FORM_URL, FORM_SLUG, FORM_NAME };
 
 struct reference;
+struct regex; /* term/regex.h */
 struct access;
 struct slots;
 struct map;
@@ -65,6 +66,9 @@ struct attribute {
 	enum attr_type type;
 	enum attr_type element;      /* LIST, SET; ATTR_MAP for lists of anything */
 	enum attr_form form;         /* STRING; of LIST and SET each element's */
+	bool fine;                   /* TIMESTAMP: with milliseconds; of LIST each element */
+	const struct regex *matches; /* STRING, TEXT; of LIST and SET each element. NULL: any text */
+	const char *matches_says;    /* "a text that matches …" */
 	const struct slice *choices; /* ENUM */
 	size_t choice_count;
 	bool required, id, now, touched, counter, fixed, lower, hidden, private_, compressed, the_caller;
@@ -335,6 +339,7 @@ struct access {
 	struct slice range_variable;
 	const struct name *range_at;
 	int64_t range_from, range_to;
+	bool range_shards; /* for: n in shards; the range is that of the keys */
 	/* merge over a list: for word in words(input.q); range_variable is each element */
 	const struct term *range_list;
 	bool merge_in_all;    /* one row for each value of merge_by that every run returns */
@@ -342,7 +347,8 @@ struct access {
 	/* walk: */
 	struct slice walk_param;
 	const struct name *walk_at;
-	int64_t walk_days, walk_times; /* one day back, 7 times */
+	enum time_unit walk_unit;
+	int64_t walk_step, walk_times; /* one day back, 7 times: -1; one month on: 1 */
 	/* rank: */
 	const struct term *rank;
 	int64_t rank_keep; /* 0: each page is ordered by itself */

@@ -302,12 +302,13 @@ static bool is_located(const struct design *d, const struct entity *e, const str
 	return s->keyed;
 }
 
-/* Whether some template of the table's key names it. */
+/* Whether some template of the table's key has it whole: its day or shard would not do. */
 static bool is_in_key(const struct slots *s, const struct name *n)
 {
 	EACH (struct slot_key, k, s->keys, s->key_count)
-		if (template_reads(k->template, n))
-			return true;
+		EACH (struct template_part, p, k->template->parts, k->template->part_count)
+			if (p->names && p->at == n && !format_loses_value(p->format))
+				return true;
 	return false;
 }
 

@@ -4,6 +4,7 @@
 #include "app/entity/input.h"
 #include "app/entity/packed.h"
 #include "base/timestamp.h"
+#include "design/term/fits.h"
 #include "design/term/term_text.h"
 #include "oracle/oracle_internal.h"
 
@@ -35,13 +36,16 @@ static bool is_choice(const struct attribute *a, struct value v)
 	return false;
 }
 
-static bool is_timestamp(struct value v)
+static const char *fit_timestamp(const struct attribute *a, struct value v)
 {
+	enum time_unit unit = a->fine ? TIME_MILLISECOND : TIME_SECOND;
 	char text[TIME_TEXT_MAX];
 	int64_t ms;
 
-	return value_type(v) == VALUE_S && time_parse(value_bytes(v), &ms) &&
-	       slice_equal(time_format(ms, text), value_bytes(v));
+	if (value_type(v) == VALUE_S && time_parse(value_bytes(v), &ms) &&
+	    slice_equal(time_format_unit(ms, unit, text), value_bytes(v)))
+		return NULL;
+	return a->fine ? "a timestamp like 2026-01-15T10:30:00.000Z" : "a timestamp like 2026-01-15T10:30:00Z";
 }
 
 static bool is_epoch(struct value v)
@@ -56,7 +60,7 @@ static bool is_epoch(struct value v)
 }
 
 /* Of one value, without its range. */
-static const char *fit_scalar(enum attr_type type, struct value v)
+static const char *fit_scalar(const struct attribute *a, enum attr_type type, struct value v)
 {
 	enum value_type is = value_type(v);
 
@@ -67,7 +71,7 @@ static const char *fit_scalar(enum attr_type type, struct value v)
 	case ATTR_INTEGER: return is == VALUE_N && value_number(v).exponent >= 0 ? NULL : "a whole number";
 	case ATTR_EPOCH: return is_epoch(v) ? NULL : "a time in whole seconds since 1970";
 	case ATTR_BOOLEAN: return is == VALUE_BOOL ? NULL : "true or false";
-	case ATTR_TIMESTAMP: return is_timestamp(v) ? NULL : "a timestamp like 2026-01-15T10:30:00Z";
+	case ATTR_TIMESTAMP: return fit_timestamp(a, v);
 	case ATTR_BINARY: return is == VALUE_B ? NULL : "binary";
 	case ATTR_LIST: return is == VALUE_L ? NULL : "a list";
 	case ATTR_MAP: return is == VALUE_M ? NULL : "a map";
@@ -83,8 +87,11 @@ static const char *fit_elements(const struct attribute *a, struct value v)
 		return NULL;
 	for (struct value_iter it = value_iter(v); value_next(&it);) {
 		const char *wrong = a->element == ATTR_ENUM ? (is_choice(a, it.value) ? NULL : "a list of its words")
-							    : fit_scalar(a->element, it.value);
+							    : fit_scalar(a, a->element, it.value);
 
+		if (!wrong && a->matches && value_type(it.value) == VALUE_S &&
+		    attribute_form_misses(a, value_bytes(it.value)))
+			return attribute_form_misses(a, value_bytes(it.value));
 		if (wrong)
 			return a->element == ATTR_STRING || a->element == ATTR_TEXT ? "a list of strings"
 										    : "a list of the declared type";
@@ -133,14 +140,16 @@ const char *fit_value(struct run *r, const struct attribute *a, struct value v)
 		return fit_packed(r, v);
 	if (a->type == ATTR_SET)
 		return fit_set(r, a, v);
-	wrong = a->type == ATTR_ENUM ? fit_choice(r, a, v) : fit_scalar(a->type, v);
+	wrong = a->type == ATTR_ENUM ? fit_choice(r, a, v) : fit_scalar(a, a->type, v);
 	if (wrong)
 		return wrong;
 	if (a->lower && !value_equal(input_normal(r, a, v), v))
 		return "in lower case";
 	switch (a->type) {
 	case ATTR_STRING:
-	case ATTR_TEXT: return in_range(r, a, (double)text_count(value_bytes(v)), " characters");
+	case ATTR_TEXT:
+		wrong = a->matches ? attribute_form_misses(a, value_bytes(v)) : NULL;
+		return wrong ? wrong : in_range(r, a, (double)text_count(value_bytes(v)), " characters");
 	case ATTR_NUMBER:
 	case ATTR_INTEGER:
 	case ATTR_EPOCH: return in_range(r, a, value_double(v), "");

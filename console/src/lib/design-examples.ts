@@ -148,6 +148,7 @@ function otherwise(parameter: Parameter, items: Item[]): string | undefined {
     if (value) return value;
   }
   if (parameter.type === 'date') return new Date().toISOString().slice(0, 10);
+  if (parameter.type === 'timestamp ms') return new Date().toISOString();
   if (parameter.type === 'timestamp') return new Date().toISOString().slice(0, 19) + 'Z';
   if (/^(integer|number)/.test(parameter.type)) return '1';
   return undefined;

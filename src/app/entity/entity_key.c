@@ -89,7 +89,7 @@ static struct value number_from(struct run *r, const struct template_part *part,
 static struct value read_part(struct run *r, const struct attribute *a, const struct template_part *part,
 			      struct slice text)
 {
-	if (part->format == FORMAT_DATE || part->format == FORMAT_MONTH || part->format == FORMAT_SLUG)
+	if (format_loses_value(part->format))
 		return VALUE_ABSENT;
 	if (is_number(a))
 		return number_from(r, part, text);

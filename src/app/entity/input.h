@@ -56,11 +56,11 @@ bool input_password_fits(struct run *r, struct slice password) MUST_CHECK;
 /* Whether an omitted attribute is stored as NULL: `default null`. */
 bool input_default_is_null(const struct attribute *a);
 /* Shortens a value that the design makes (a default, `=`, `set`, `with`): a text or list over its maximum is cut
- * between characters, and a slug does not end in a hyphen. E-mail addresses and URLs are never cut: they would become
- * others. */
+ * between characters, and a slug does not end in a hyphen. E-mail addresses, URLs and texts with a pattern are never cut:
+ * they would become others. */
 struct value input_made(struct run *r, const struct attribute *attribute, struct value v);
-/* Applies `lower`: trims and lowers a text, or each element of a list and drops repetitions. Without `lower`:
- * unchanged. */
+/* Applies `lower`: trims and lowers a text, or each element of a list and drops repetitions. A timestamp gets the
+ * attribute's unit. All else is unchanged. */
 struct value input_normal(struct run *r, const struct attribute *attribute, struct value v);
 
 #endif

@@ -3,6 +3,7 @@
 #include "app/entity/input.h"
 #include "app/entity/input_internal.h"
 #include "base/map.h"
+#include "base/timestamp.h"
 #include "design/term/term_text.h"
 
 /* ---- normal form ---- */
@@ -50,8 +51,22 @@ static struct value normal_set(struct arena *a, struct value v)
 	return value_make_set(a, VALUE_SS, list, n);
 }
 
+/* In the attribute's unit: a time of another attribute may have, or lack, milliseconds. */
+static struct value normal_time(struct arena *a, const struct attribute *attribute, struct value v)
+{
+	enum time_unit unit = attribute->fine ? TIME_MILLISECOND : TIME_SECOND;
+	char text[TIME_TEXT_MAX];
+	int64_t ms;
+
+	if (value_type(v) != VALUE_S || value_bytes(v).n == time_unit_width(unit) || !time_parse(value_bytes(v), &ms))
+		return v;
+	return value_make_s(a, time_format_unit(ms, unit, text));
+}
+
 struct value input_normal(struct run *r, const struct attribute *attribute, struct value v)
 {
+	if (attribute && attribute->type == ATTR_TIMESTAMP)
+		return normal_time(r->arena, attribute, v);
 	if (!attribute || !attribute->lower)
 		return v;
 	switch (value_type(v)) {
@@ -94,7 +109,8 @@ static struct value cut_list(struct run *r, const struct attribute *a, struct va
 
 struct value input_made(struct run *r, const struct attribute *a, struct value v)
 {
-	if (!a->has_max || a->compressed || a->copy_entity.n || a->form == FORM_EMAIL || a->form == FORM_URL)
+	if (!a->has_max || a->compressed || a->copy_entity.n || a->form == FORM_EMAIL || a->form == FORM_URL ||
+	    a->matches)
 		return v;
 	if (value_type(v) == VALUE_S)
 		return cut_text(r, a, v);

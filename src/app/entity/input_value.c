@@ -151,7 +151,8 @@ static bool take_timestamp(struct input_place *at, const struct json *j, struct 
 
 	if (j->type != JSON_STRING || !time_parse(j->string, &ms))
 		return refuse_value(at, "a timestamp like 2026-01-15T10:30:00Z");
-	*out = value_make_s(at->r->arena, time_format(ms, text));
+	*out = value_make_s(at->r->arena,
+			    time_format_unit(ms, at->attribute->fine ? TIME_MILLISECOND : TIME_SECOND, text));
 	return true;
 }
 

@@ -79,6 +79,7 @@ bool oas_needs_login(const struct term *t)
 	case TERM_PRESENT:
 	case TERM_BEGINS:
 	case TERM_CONTAINS:
+	case TERM_MATCHES:
 	case TERM_IS_ROLE:
 	case TERM_MAY:
 	case TERM_EXISTS:

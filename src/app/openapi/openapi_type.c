@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "app/entity/input.h"
 #include "app/openapi/openapi.h"
+#include "design/term/regex.h"
 
 /* ---- types ---- */
 
@@ -68,6 +69,18 @@ static void put_form(struct oas *o, enum attr_form form)
 		json_member_word(o->b, "format", "uri");
 }
 
+/* JSON Schema's patterns are JavaScript's, and match anywhere unless they say otherwise. */
+static void put_pattern(struct oas *o, const struct regex *x)
+{
+	struct buf b;
+
+	if (!x || !regex_is_portable(x))
+		return;
+	buf_init(&b, o->a);
+	buf_printf(&b, "^(?:%.*s)$", SLICE_ARG(regex_text(x)));
+	json_member_string(o->b, "pattern", buf_slice(&b));
+}
+
 /* The elements of a list or set. ATTR_MAP stands for anything. */
 static void put_element(struct oas *o, const struct attribute *a)
 {
@@ -77,6 +90,7 @@ static void put_element(struct oas *o, const struct attribute *a)
 	if (a->element == ATTR_TIMESTAMP)
 		json_member_word(o->b, "format", "date-time");
 	put_form(o, a->form);
+	put_pattern(o, a->matches);
 	if (a->element == ATTR_BINARY)
 		json_member_word(o->b, "contentEncoding", "base64");
 	if (a->element == ATTR_ENUM)
@@ -93,10 +107,12 @@ void oas_value_schema(struct oas *o, const struct attribute *a, bool nullable)
 	put_range(o, a);
 	if (a->type == ATTR_ENUM)
 		put_choices(o, a, nullable);
-	if (a->type == ATTR_LIST || a->type == ATTR_SET)
+	if (a->type == ATTR_LIST || a->type == ATTR_SET) {
 		put_element(o, a);
-	else
+	} else {
 		put_form(o, a->form);
+		put_pattern(o, a->matches);
+	}
 	if (a->type == ATTR_SET)
 		json_member_bool(o->b, "uniqueItems", true);
 	if (a->type == ATTR_TIMESTAMP)
@@ -135,6 +151,10 @@ void oas_attribute_description(struct oas *o, const struct attribute *a)
 	buf_init(&b, o->a);
 	if (a->type == ATTR_EPOCH)
 		add_sentence(&b, "Seconds since 1970.");
+	if (a->matches && !regex_is_portable(a->matches))
+		buf_printf(&b, "Matches the PCRE2 pattern `%.*s`.", SLICE_ARG(regex_text(a->matches)));
+	if (a->fine)
+		add_sentence(&b, "With milliseconds: 2026-01-15T10:30:00.000Z.");
 	if (a->sequence)
 		add_sentence(&b, "A sequence: the last number taken.");
 	else if (a->counter)

@@ -174,8 +174,8 @@ struct flow *query_open(struct pattern *p);
 bool query_count(struct pattern *p, int64_t *count) MUST_CHECK;
 /* Whether those prefixes tell all such items. */
 bool query_can_tell_strangers(const struct pattern *p);
-/* The parameters of the i-th partition of a walk. */
-bool walk_params(const struct pattern *p, int64_t step, struct row *out) MUST_CHECK;
+/* The parameters of the i-th partition of a walk. *none: there is none, as the calendar has ended. */
+bool walk_params(const struct pattern *p, int64_t step, struct row *out, bool *none) MUST_CHECK;
 
 /* ---- merges ---- */
 struct flow *merge_open(struct pattern *p);

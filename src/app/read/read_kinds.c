@@ -37,8 +37,7 @@ static bool begins_with_digit(const struct template_part *hole, const struct ent
 {
 	const struct attribute *a = hole->name_count == 1 ? slots_attribute(e->slots, hole->at) : NULL;
 
-	return hole->format == FORMAT_DATE || hole->format == FORMAT_MONTH || hole->format == FORMAT_PAD ||
-	       hole->format == FORMAT_OFFSET || (a && (a->type == ATTR_TIMESTAMP || a->type == ATTR_EPOCH));
+	return format_begins_with_digit(hole->format) || (a && (a->type == ATTR_TIMESTAMP || a->type == ATTR_EPOCH));
 }
 
 static bool meets_hole(const struct reader *key, int c, const struct entity *e)

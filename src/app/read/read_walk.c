@@ -1,31 +1,35 @@
-/* Walks: from one partition to the next, whose date is some days earlier.
+/* Walks: from one partition to the next, whose hour, day, week, month or year is some steps earlier or later.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "app/read/read_internal.h"
 #include "base/timestamp.h"
 
-#define DAY_MS INT64_C(86400000)
+static const char *const examples[TIME_UNITS] = {
+	[TIME_HOUR] = "an hour, as in 2026-01-15T10", [TIME_DAY] = "a date, as in 2026-01-15",
+	[TIME_WEEK] = "a week, as in 2026-W03",       [TIME_MONTH] = "a month, as in 2026-01",
+	[TIME_YEAR] = "a year, as in 2026",
+};
 
-/* In the form of the value: a date stays a date. */
-static bool earlier(struct run *r, struct slice name, struct value from, int64_t days, struct value *out)
+/* In the form of the value: a date stays a date. Each step counts from the first one, so that months that end on the 31st
+ * go on after one that does not. */
+static bool step_from(struct run *r, const struct access *a, struct value from, int64_t steps, struct value *out)
 {
-	char text[TIME_TEXT_MAX];
 	struct slice at = value_type(from) == VALUE_S ? value_bytes(from) : SLICE("");
+	char text[TIME_TEXT_MAX];
+	enum time_unit form;
 	int64_t ms;
 
-	if (time_parse_date(at, &ms))
-		*out = value_make_s(r->arena, time_format_date(ms - days * DAY_MS, text));
-	else if (time_parse(at, &ms))
-		*out = value_make_s(r->arena, time_format(ms - days * DAY_MS, text));
-	else
-		return run_invalid(r, name, "must be a date, as in 2026-01-15");
+	/* A month has no days to walk. */
+	if (!time_parse_unit(at, &form, &ms) || form > a->walk_unit)
+		return run_invalid(r, a->walk_param, "must be %s", examples[a->walk_unit]);
+	*out = value_make_s(r->arena, time_format_unit(time_add(ms, a->walk_unit, steps * a->walk_step), form, text));
 	return true;
 }
 
-bool walk_params(const struct pattern *p, int64_t step, struct row *out)
+bool walk_params(const struct pattern *p, int64_t step, struct row *out, bool *none)
 {
 	struct run *r = p->g->r;
 	const struct access *a = p->access;
-	struct value from, to;
+	struct value from, to, before;
 
 	row_copy(out, r->arena, p->params);
 	if (!a->walk_param.n)
@@ -33,9 +37,14 @@ bool walk_params(const struct pattern *p, int64_t step, struct row *out)
 	from = row_get(out, a->walk_at);
 	if (!value_present(from))
 		return true;
-	if (!earlier(r, a->walk_param, from, step * a->walk_days, &to))
+	if (!step_from(r, a, from, step, &to))
 		return false;
-	if (step)
-		row_set(out, a->walk_at, to);
+	if (!step)
+		return true;
+	row_set(out, a->walk_at, to);
+	/* The calendar ends, and the last partition is not read again. */
+	if (!step_from(r, a, from, step - 1, &before))
+		return false;
+	*none = value_equal(to, before);
 	return true;
 }

@@ -194,7 +194,7 @@ bool query_plan(struct pattern *p, int64_t step, struct query_plan *out)
 	memset(out, 0, sizeof(*out));
 	s = pattern_scope(p, NULL);
 	if (p->access->walk_param.n) {
-		if (!walk_params(p, step, &params))
+		if (!walk_params(p, step, &params, &out->none))
 			return false;
 		s.input = &params;
 	}

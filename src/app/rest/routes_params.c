@@ -100,6 +100,7 @@ const struct attribute *route_param(struct arena *a, const struct design *d, con
 	type = arena_new(a, struct attribute);
 	*type = (struct attribute){ .name = param->text,
 				    .type = x.type->type,
+				    .fine = x.type->fine,
 				    .choices = x.type->choices,
 				    .choice_count = x.type->choice_count,
 				    .lower = x.type->lower };

@@ -221,7 +221,7 @@ struct value write_now(struct run *r, const struct attribute *a)
 
 	if (a->type == ATTR_EPOCH || a->type == ATTR_NUMBER || a->type == ATTR_INTEGER)
 		return value_make_i64(r->arena, r->now_ms / 1000);
-	return value_make_s(r->arena, time_format(r->now_ms, text));
+	return value_make_s(r->arena, time_format_unit(r->now_ms, a->fine ? TIME_MILLISECOND : TIME_SECOND, text));
 }
 
 struct value write_fit(struct run *r, const struct attribute *a, struct value v)

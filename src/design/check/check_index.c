@@ -124,11 +124,13 @@ static void missing_from_index(struct checker *c, const struct entity *e)
 
 /* ---- hot partitions ---- */
 
-/* How many values the partition key can have: 0 for one per day, a large number for many. */
+/* How many values the partition key can have at a time: 1 for a day, a large number for many. */
 static size_t values_of_hole(struct checker *c, const struct entry *e, const struct template_part *p)
 {
-	if (p->format == FORMAT_DATE || p->format == FORMAT_MONTH)
-		return 0;
+	if (format_is_time(p->format))
+		return 1;
+	if (p->format == FORMAT_SHARD)
+		return (size_t)p->width;
 	const struct attribute *a = hole_attribute(c, e->shape->entity, p);
 	if (!a)
 		return SIZE_MAX;
@@ -154,6 +156,27 @@ static size_t partitions(struct checker *c, const struct space *s, const struct 
 	return count;
 }
 
+/* The shortest period in the partition key; TIME_UNITS: there is none. */
+static enum time_unit period_of(const struct space *s, const struct entry *e)
+{
+	enum time_unit unit = TIME_UNITS;
+	for (size_t i = 0; i < s->key->hash_count; i++)
+		EACH (struct template_part, p, e->hash[i]->parts, e->hash[i]->part_count)
+			if (p->names && format_is_time(p->format) && format_unit(p->format) < unit)
+				unit = format_unit(p->format);
+	return unit;
+}
+
+/* Whether the author has thought of it: the key has shards. */
+static bool is_spread(const struct space *s, const struct entry *e)
+{
+	for (size_t i = 0; i < s->key->hash_count; i++)
+		EACH (struct template_part, p, e->hash[i]->parts, e->hash[i]->part_count)
+			if (p->names && p->format == FORMAT_SHARD)
+				return true;
+	return false;
+}
+
 /* Whether few callers write it: only special roles may create it. */
 static bool seldom_written(const struct checker *c, const struct entity *e)
 {
@@ -165,17 +188,18 @@ static void hot_partition(struct checker *c, const struct space *s, const struct
 {
 	struct slice who = e->shape->name, key = e->hash[0]->text;
 	size_t n = partitions(c, s, e);
+	enum time_unit unit = period_of(s, e);
 	EACH (struct entry, earlier, s->entries, (size_t)(e - s->entries))
 		if (earlier->shape == e->shape && slice_equal(earlier->hash[0]->text, key))
 			return;
-	if (n > FEW_VALUES)
+	if (n > FEW_VALUES || is_spread(s, e))
 		return;
 	c->about = about_space(c, s);
 	c->about.accepts[2] = c->about.accepts[1];
 	c->about.accepts[1] = &e->shape->entity->accepts;
-	if (n == 0)
-		check_say(c, e->hash[0]->place, "every %.*s of a day goes into one partition, %.*s", SLICE_ARG(who),
-			  SLICE_ARG(key));
+	if (n == 1 && unit != TIME_UNITS)
+		check_say(c, e->hash[0]->place, "every %.*s of %s %s goes into one partition, %.*s", SLICE_ARG(who),
+			  unit == TIME_HOUR ? "an" : "a", time_unit_names[unit], SLICE_ARG(key));
 	else if (n == 1)
 		check_say(c, e->hash[0]->place, "every %.*s goes into one partition, %.*s", SLICE_ARG(who),
 			  SLICE_ARG(key));
@@ -200,7 +224,7 @@ static double traffic_of(const struct checker *c, const struct entity *e)
 static void partition_ceiling(struct checker *c, const struct space *s, const struct entry *e)
 {
 	size_t n = partitions(c, s, e);
-	double rate = traffic_of(c, e->shape->entity) / (n && n != SIZE_MAX ? (double)n : 1);
+	double rate = traffic_of(c, e->shape->entity) / (n != SIZE_MAX ? (double)n : 1);
 	if (n > FEW_VALUES || rate <= PARTITION_WRITES)
 		return;
 	c->about = about_space(c, s);
@@ -272,10 +296,11 @@ const struct rule check_rules_index[] = {
 	  "Give it the same index keys.", .entity = missing_from_index },
 	{ "hot-partition", SEVERITY_WARNING,
 	  "A partition takes about 1000 writes and 3000 reads a second, and a throttled index throttles the table.",
-	  "Spread it over suffixes (#0…#9) and merge, or accept it with the expected rate.", .entry = hot_partition },
+	  "Spread it over shards (`<id:shard 10>`) and merge them (`for: n in shards`), or accept it with the expected rate.",
+	  .entry = hot_partition },
 	{ "partition-ceiling", SEVERITY_ERROR,
 	  "Beyond 1000 write units a second a partition is throttled, however much capacity the table has.",
-	  "Spread it over suffixes (#0…#9) and merge.", .entry = partition_ceiling },
+	  "Spread it over shards (`<id:shard 10>`) and merge them (`for: n in shards`).", .entry = partition_ceiling },
 	{ "large-projection", SEVERITY_NOTE, "A page of a list reads, and pays for, everything the index carries.",
 	  "List the attributes a list shows in `projection`, without the text.", .entry = large_projection },
 	{ "counter-churn", SEVERITY_NOTE, "A changed attribute is written again in each index that carries it.",

@@ -19,8 +19,7 @@ struct atoms {
 /* Times and numbers begin with a digit, so they never meet METADATA or POST#. */
 static bool begins_with_digit(const struct template_part *p, const struct entity *e)
 {
-	if (p->format == FORMAT_DATE || p->format == FORMAT_MONTH || p->format == FORMAT_PAD ||
-	    p->format == FORMAT_OFFSET)
+	if (format_begins_with_digit(p->format))
 		return true;
 	const struct attribute *a = e && p->name_count == 1 ? entity_attribute(e, p->names[0]) : NULL;
 	return a && (a->type == ATTR_TIMESTAMP || a->type == ATTR_EPOCH);

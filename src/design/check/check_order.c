@@ -52,7 +52,7 @@ static bool hole_has_order(struct checker *c, const struct entry *e, const struc
 {
 	const struct attribute *a = hole_attribute(c, e->shape->entity, hole);
 	if (kind == ORDER_TIME) {
-		if (hole->format == FORMAT_DATE || hole->format == FORMAT_MONTH)
+		if (format_is_time(hole->format))
 			return true;
 		const struct attribute *own = entity_attribute(e->shape->entity, hole->names[0]);
 		/* The item's own id is a ULID, in order of creation; another item's id has the order of that item.
@@ -108,7 +108,7 @@ static bool is_dated(const struct reach *r)
 	EACH (struct entry, x, r->entries, r->entry_count)
 		for (size_t i = 0; i < r->space->key->hash_count; i++)
 			EACH (struct template_part, p, x->hash[i]->parts, x->hash[i]->part_count)
-				if (p->names && (p->format == FORMAT_DATE || p->format == FORMAT_MONTH))
+				if (p->names && format_is_time(p->format))
 					return true;
 	return false;
 }

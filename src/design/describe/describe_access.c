@@ -106,8 +106,8 @@ void describe_access(struct buf *b, const struct design *d, const struct access 
 	if (x->count_only)
 		buf_lit(b, "; counted");
 	if (x->walk_times)
-		buf_printf(b, "; then the %s day, up to %lld times", x->walk_days > 0 ? "previous" : "next",
-			   (long long)x->walk_times);
+		buf_printf(b, "; then the %s %s, up to %lld times", x->walk_step < 0 ? "previous" : "next",
+			   time_unit_names[x->walk_unit], (long long)x->walk_times);
 	describe_term(b, "; ranked by ", x->rank);
 	if (x->has_then) {
 		buf_lit(b, "; then BatchGetItem ");

@@ -93,6 +93,7 @@ const struct design *design_load(struct arena *a, struct source s, const char *(
 		if (findings_errors(f) == before) {
 			load_keyed(l);
 			load_sound(l);
+			load_shards(l);
 		}
 		if (findings_errors(f) == before)
 			load_types(l);

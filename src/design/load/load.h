@@ -307,6 +307,10 @@ void load_keyed(struct load *l);
 void load_sound(struct load *l);
 /* Reports terms that can never work, and values that can never be what they are used for. */
 void load_types(struct load *l);
+/* Reports <x:ulid>, which is the bound of a range and no value of an item. */
+void load_no_bounds(struct load *l, const struct template *t);
+/* for: n in shards: how many there are. */
+void load_shards(struct load *l);
 /* Numbers all names, stores them where they are used, and gives each entity its slots. */
 void load_names(struct load *l);
 /* Notes what load_names() has to visit. */

@@ -1,6 +1,7 @@
 /* One attribute: name: type, clause, clause…
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/ulid.h"
+#include "design/term/regex.h"
 #include "design/load/load.h"
 
 /* an attribute being read */
@@ -45,20 +46,70 @@ static bool take_range(struct reading *r, struct load_span *s)
 	return true;
 }
 
+/* ---- patterns ---- */
+/* 'it''s' without its quotes; false: it is no such text. */
+static bool take_quoted(struct load *l, struct load_span s, struct slice *out)
+{
+	struct slice t = span_text(s);
+	char *text;
+	size_t n = 0;
+
+	if (!load_unquote(&t))
+		return false;
+	text = arena_alloc(l->a, t.n);
+	for (size_t i = 0; i < t.n; i++) {
+		text[n++] = t.p[i];
+		if (t.p[i] == '\'' && ++i == t.n)
+			return false;
+	}
+	*out = slice_make(text, n);
+	return true;
+}
+
+/* matches '[A-Z]+' */
+static void read_matches(struct reading *r, struct load_span whole, struct load_span s)
+{
+	struct slice text;
+	const char *why;
+	size_t at;
+
+	if (r->a->matches)
+		load_error(r->l, span_place(r->l, whole), "duplicate-key", "'matches' is here twice");
+	if (!take_quoted(r->l, s, &text)) {
+		load_error(r->l, span_place(r->l, whole), "wrong-value",
+			   "expected a pattern in quotes, as in matches '[A-Z]{3}-[0-9]+'");
+		return;
+	}
+	r->a->matches = regex_compile(r->l->a, text, &why, &at);
+	r->a->matches_says = arena_cstr(r->l->a, arena_printf(r->l->a, "a text that matches %.*s", SLICE_ARG(text)));
+	if (!r->a->matches)
+		load_error(r->l, span_place(r->l, s), "bad-pattern", "this is no pattern: %s, at character %zu", why,
+			   at + 1);
+}
+
 /* ---- types ---- */
 static const struct {
 	const char *name;
 	enum attr_type type;
 	enum attr_form form;
 	double most; /* characters, unless a range says otherwise; 0: no limit */
+	bool fine;
 } types[] = {
-	{ "string", ATTR_STRING, FORM_FREE, 0 },   { "text", ATTR_TEXT, FORM_FREE, 0 },
-	{ "number", ATTR_NUMBER, FORM_FREE, 0 },   { "integer", ATTR_INTEGER, FORM_FREE, 0 },
-	{ "boolean", ATTR_BOOLEAN, FORM_FREE, 0 }, { "timestamp", ATTR_TIMESTAMP, FORM_FREE, 0 },
-	{ "epoch", ATTR_EPOCH, FORM_FREE, 0 },     { "list", ATTR_LIST, FORM_FREE, 0 },
-	{ "map", ATTR_MAP, FORM_FREE, 0 },         { "binary", ATTR_BINARY, FORM_FREE, 0 },
-	{ "email", ATTR_STRING, FORM_EMAIL, 254 }, { "url", ATTR_STRING, FORM_URL, 2048 },
-	{ "slug", ATTR_STRING, FORM_SLUG, 200 },   { "name", ATTR_STRING, FORM_NAME, 64 },
+	{ "string", ATTR_STRING, FORM_FREE, 0 },
+	{ "text", ATTR_TEXT, FORM_FREE, 0 },
+	{ "number", ATTR_NUMBER, FORM_FREE, 0 },
+	{ "integer", ATTR_INTEGER, FORM_FREE, 0 },
+	{ "boolean", ATTR_BOOLEAN, FORM_FREE, 0 },
+	{ "timestamp", ATTR_TIMESTAMP, FORM_FREE, 0 },
+	{ "epoch", ATTR_EPOCH, FORM_FREE, 0 },
+	{ "list", ATTR_LIST, FORM_FREE, 0 },
+	{ "map", ATTR_MAP, FORM_FREE, 0 },
+	{ "binary", ATTR_BINARY, FORM_FREE, 0 },
+	{ "email", ATTR_STRING, FORM_EMAIL, 254 },
+	{ "url", ATTR_STRING, FORM_URL, 2048 },
+	{ "slug", ATTR_STRING, FORM_SLUG, 200 },
+	{ "name", ATTR_STRING, FORM_NAME, 64 },
+	{ "timestamp ms", ATTR_TIMESTAMP, FORM_FREE, 0, true },
 };
 
 /* The type of the attribute, or of what it is a list of: `out` is the one or the other. */
@@ -68,6 +119,7 @@ static bool find_type(struct reading *r, struct slice name, enum attr_type *out)
 		if (slice_is(name, types[i].name)) {
 			*out = types[i].type;
 			r->a->form = types[i].form;
+			r->a->fine = types[i].fine;
 			if (types[i].most > 0 && !r->a->has_max && out == &r->a->type) {
 				r->a->has_max = true;
 				r->a->max = types[i].most;
@@ -206,6 +258,8 @@ static void read_copy(struct reading *r, struct load_span s)
 
 static void read_type(struct reading *r, struct load_span s)
 {
+	struct load_span pattern = s, head;
+
 	r->type = s;
 	r->typed = true;
 	r->a->element = ATTR_MAP;
@@ -217,6 +271,10 @@ static void read_type(struct reading *r, struct load_span s)
 	if (span_take(&s, "copy of")) {
 		read_copy(r, s);
 		return;
+	}
+	if (span_split_word(&pattern, "matches", &head)) {
+		read_matches(r, s, pattern);
+		s = head;
 	}
 	if (!has_choices(s) || slice_starts(span_text(s), SLICE("list of ")) ||
 	    slice_starts(span_text(s), SLICE("set of ")))
@@ -388,9 +446,8 @@ static const struct {
 
 static void unknown_clause(struct reading *r, struct load_span s)
 {
-	static const struct slice more[] = {
-		{ "default", 7 }, { "id", 2 }, { "when", 4 }, { "kept by", 7 }, { "next of", 7 }
-	};
+	static const struct slice more[] = { { "default", 7 }, { "id", 2 },      { "when", 4 },
+					     { "kept by", 7 }, { "next of", 7 }, { "matches", 7 } };
 	struct load_names known = { .a = r->l->a };
 	struct load_span rest = s, first;
 	struct slice hint = load_hint(HINT_CLAUSE, span_text(s));
@@ -441,6 +498,8 @@ static void read_clause(struct reading *r, struct load_span s)
 		read_id(r, whole, s);
 	} else if (span_take(&s, "next of")) {
 		read_next(r, whole, s);
+	} else if (span_take(&s, "matches")) {
+		read_matches(r, whole, s);
 	} else if (span_take(&s, "kept by") && r->a->copy_entity.n) {
 		r->kept_by = s;
 	} else if (!read_after(r, whole) && !(take_range(r, &whole) && !whole.n)) {
@@ -458,6 +517,23 @@ static void check_range(struct reading *r)
 			   "a range is for numbers, strings, texts, lists, sets, maps and binaries only");
 }
 
+static bool is_text(enum attr_type t)
+{
+	return t == ATTR_STRING || t == ATTR_TEXT;
+}
+
+static void check_pattern(struct reading *r)
+{
+	const struct attribute *a = r->a;
+	bool many = a->type == ATTR_LIST || a->type == ATTR_SET;
+
+	if (a->matches && a->copy_entity.n)
+		load_error(r->l, a->place, "wrong-clause", "a copy has the form of its source");
+	if (a->matches && r->typed && !is_text(a->type) && !(many && is_text(a->element)))
+		load_error(r->l, a->place, "wrong-clause",
+			   "'matches' is for strings, texts, and lists and sets of them only");
+}
+
 /* Whether the server always computes its value. */
 static bool is_computed(const struct attribute *a)
 {
@@ -469,6 +545,7 @@ static void check_clauses(struct reading *r)
 	const struct attribute *a = r->a;
 
 	check_range(r);
+	check_pattern(r);
 	if (a->copy_entity.n && r->kept_by.n) {
 		r->a->kept_by = span_text(r->kept_by);
 		load_later_found(r->l, NAME_ACCESS_BY, a->kept_by, span_place(r->l, r->kept_by), a->copy_entity,

@@ -13,7 +13,8 @@ static const struct hint types[] = {
 	{ { "int", "int32", "int64", "long", "bigint", "short" }, "write integer" },
 	{ { "float", "double", "decimal", "numeric", "real", "money" }, "write number" },
 	{ { "bool" }, "write boolean" },
-	{ { "date", "datetime", "time", "instant" }, "write timestamp (2026-01-15T10:30:00Z) or epoch (seconds)" },
+	{ { "date", "datetime", "time", "instant" },
+	  "write timestamp (2026-01-15T10:30:00Z), timestamp ms or epoch (seconds)" },
 	{ { "str", "varchar", "char" }, "write string, or text for a long one" },
 	{ { "uuid", "ulid", "guid", "id" }, "write 'string, id': the server makes one for each new item" },
 	{ { "json", "object", "dict", "struct", "any" }, "write map" },
@@ -38,6 +39,7 @@ static const struct hint clauses[] = {
 	  "write 'now' (when created) or 'touched' (when last changed)" },
 	{ { "secret", "write_only", "writeonly" }, "write hidden" },
 	{ { "lowercase" }, "write lower" },
+	{ { "pattern", "regex", "regexp", "format", "like" }, "write matches '[A-Z]{3}-[0-9]+'" },
 	{ { NULL }, NULL },
 };
 

@@ -12,6 +12,7 @@ static void copy_type(struct attribute *to, const struct attribute *from)
 	to->type = from->type;
 	to->element = from->element;
 	to->form = from->form;
+	to->fine = from->fine;
 	to->choices = from->choices;
 	to->choice_count = from->choice_count;
 }
@@ -23,9 +24,8 @@ static void type_from_kinds(struct term_type t, struct attribute *out)
 		unsigned is;
 		enum attr_type type;
 	} types[] = {
-		{ TYPE_NUMBER, ATTR_NUMBER }, { TYPE_BOOLEAN, ATTR_BOOLEAN }, { TYPE_TIME, ATTR_TIMESTAMP },
-		{ TYPE_LIST, ATTR_LIST },     { TYPE_SET, ATTR_SET },         { TYPE_MAP, ATTR_MAP },
-		{ TYPE_BINARY, ATTR_BINARY },
+		{ TYPE_NUMBER, ATTR_NUMBER }, { TYPE_BOOLEAN, ATTR_BOOLEAN }, { TYPE_LIST, ATTR_LIST },
+		{ TYPE_SET, ATTR_SET },       { TYPE_MAP, ATTR_MAP },         { TYPE_BINARY, ATTR_BINARY },
 	};
 
 	if (t.of) {
@@ -35,6 +35,10 @@ static void type_from_kinds(struct term_type t, struct attribute *out)
 	for (size_t i = 0; i < LENGTH(types); i++)
 		if (t.is == types[i].is)
 			out->type = types[i].type;
+	if (t.is && !(t.is & ~(unsigned)TYPE_MOMENT)) {
+		out->type = ATTR_TIMESTAMP;
+		out->fine = t.is == TYPE_FINE;
+	}
 	if (t.element == TYPE_TEXT)
 		out->element = ATTR_STRING;
 	else if (t.element == TYPE_NUMBER)

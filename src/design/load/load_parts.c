@@ -193,6 +193,8 @@ bool load_rule(struct load *l, const struct yaml_entry *e, const struct load_sco
 		return false;
 	*out = (struct key_rule){ .attribute = e->key.text, .place = e->key.place };
 	out->template = load_span_template(l, (struct load_span){ v, 0, v->text.n }, scope);
+	if (out->template)
+		load_no_bounds(l, out->template);
 	return out->template != NULL;
 }
 

@@ -22,7 +22,7 @@ const char *type_name(struct arena *a, unsigned is)
 		{ TYPE_TEXT, "a text" },          { TYPE_TIME, "a timestamp" }, { TYPE_DATE, "a date" },
 		{ TYPE_NUMBER, "a number" },      { TYPE_BOOLEAN, "true or false" }, { TYPE_LIST, "a list" },
 		{ TYPE_SET, "a set" },            { TYPE_MAP, "a map" },        { TYPE_BINARY, "a binary" },
-		{ TYPE_NULL, "null" },
+		{ TYPE_NULL, "null" },            { TYPE_FINE, "a timestamp with milliseconds" },
 	};
 	/* clang-format on */
 	struct buf b;
@@ -30,7 +30,9 @@ const char *type_name(struct arena *a, unsigned is)
 	if ((is & TYPE_ANY) == TYPE_ANY)
 		return "anything";
 	if ((is & TYPE_STRING) == TYPE_STRING)
-		is &= ~(unsigned)(TYPE_TIME | TYPE_DATE);
+		is &= ~(unsigned)(TYPE_MOMENT | TYPE_DATE);
+	if ((is & TYPE_MOMENT) == TYPE_MOMENT)
+		is &= ~(unsigned)TYPE_FINE;
 	buf_init(&b, a);
 	for (size_t i = 0; i < LENGTH(names); i++)
 		if (is & names[i].is) {
@@ -62,6 +64,51 @@ bool type_comparable(unsigned x, unsigned y)
 	if (x & TYPE_STRING)
 		x |= TYPE_STRING;
 	return (x & y) != 0 || ((x & TYPE_STRING) && (y & TYPE_STRING));
+}
+
+/* One is a timestamp of seconds and the other one of milliseconds: as texts these have no common order. */
+static bool differs_in_unit(unsigned x, unsigned y)
+{
+	return (x == TYPE_TIME && y == TYPE_FINE) || (x == TYPE_FINE && y == TYPE_TIME);
+}
+
+/* 2026-11-15T12:00:00Z as 2026-11-15T12:00:00.000Z */
+static void refine_literal(struct typing *y, struct term *t)
+{
+	char text[TIME_TEXT_MAX];
+	int64_t ms;
+
+	if (value_type(t->value) == VALUE_S && time_parse(value_bytes(t->value), &ms))
+		t->value = value_make_s(y->l->a, time_format_unit(ms, TIME_MILLISECOND, text));
+}
+
+void type_refine(struct typing *y, const struct term *t)
+{
+	struct term *own = OURS(struct term, t);
+	enum term_function f = t->kind == TERM_CALL ? t->function : CALLS;
+
+	if (t->kind == TERM_LITERAL)
+		refine_literal(y, own);
+	own->fine = t->kind == TERM_NOW || term_is_ago(f);
+	if (f == CALL_LATER)
+		type_refine(y, t->args[0]);
+	for (size_t i = f == CALL_CHOOSE; (f == CALL_MIN || f == CALL_MAX || f == CALL_CHOOSE) && i < t->arg_count; i++)
+		type_refine(y, t->args[i]);
+}
+
+/* Operands that are compared have one unit of time. */
+static void same_unit(struct typing *y, const struct term *a, const struct term *b, struct term_type x,
+		      struct term_type z)
+{
+	if (differs_in_unit(x.is, z.is))
+		type_error(y, b->place,
+			   "a timestamp with milliseconds is compared with one of whole seconds: as texts they have no "
+			   "order within a second")
+			->repair = SLICE("make both 'timestamp ms'");
+	if (x.is == TYPE_FINE)
+		type_refine(y, b);
+	if (z.is == TYPE_FINE)
+		type_refine(y, a);
 }
 
 /* The term, which must be able to be one of these. */
@@ -119,6 +166,11 @@ static struct term_type type_of_arithmetic(struct typing *y, const struct term *
 }
 
 /* ---- comparisons ---- */
+static bool is_moment(unsigned is)
+{
+	return is && !(is & ~(unsigned)TYPE_MOMENT);
+}
+
 static void never_equal(struct typing *y, const struct term *at, struct term_type x, struct term_type z)
 {
 	struct finding *f;
@@ -130,7 +182,7 @@ static void never_equal(struct typing *y, const struct term *at, struct term_typ
 	if (z.is == TYPE_NULL && x.of)
 		f->repair =
 			SLICE("an attribute that was not given is absent, not null: write 'is absent' or 'is present'");
-	else if ((x.is == TYPE_NUMBER && z.is == TYPE_TIME) || (x.is == TYPE_TIME && z.is == TYPE_NUMBER))
+	else if ((x.is == TYPE_NUMBER && is_moment(z.is)) || (is_moment(x.is) && z.is == TYPE_NUMBER))
 		f->repair = SLICE("epoch(x) is a timestamp in seconds");
 }
 
@@ -158,6 +210,7 @@ static void check_equal(struct typing *y, const struct term *t)
 		struct term_type z = type_of_term(y, t->args[i]);
 
 		never_equal(y, t->args[i], x, z);
+		same_unit(y, t->args[0], t->args[i], x, z);
 		check_case(y, t->args[i], x.of);
 		check_case(y, t->args[0], z.of);
 	}
@@ -171,6 +224,7 @@ static void check_ordered(struct typing *y, const struct term *t)
 		struct term_type z =
 			need(y, t->args[i], TYPE_ORDERED, "only numbers, texts, times and binaries have an order");
 
+		same_unit(y, t->args[0], t->args[i], x, z);
 		if (x.is & z.is & TYPE_ORDERED)
 			continue;
 		if ((x.is & TYPE_ORDERED) && (z.is & TYPE_ORDERED))
@@ -209,7 +263,9 @@ void type_check_argument(struct typing *y, const struct entity *e, const struct 
 	struct term_type x = type_of_term(y, arg), wanted = a ? type_of_attribute(a) : plain(TYPE_ANY);
 	unsigned fit = wanted.is & TYPE_TEXT ? wanted.is | TYPE_NUMBER : wanted.is;
 
-	if (!x.is || (fit == TYPE_TIME ? x.is & (TYPE_TIME | TYPE_TEXT) : type_comparable(fit, x.is)))
+	if (a && a->fine && a->type == ATTR_TIMESTAMP)
+		type_refine(y, arg);
+	if (!x.is || (is_moment(fit) ? x.is & (fit | TYPE_TEXT) : type_comparable(fit, x.is)))
 		return;
 	type_error(y, arg->place, "'%.*s' of %.*s is %s, and this is %s", SLICE_ARG(a->name), SLICE_ARG(e->name),
 		   type_name(y->l->a, wanted.is), type_name(y->l->a, x.is));
@@ -231,14 +287,19 @@ static struct term_type type_of_item(struct typing *y, const struct term *t)
 }
 
 /* ---- functions ---- */
-static struct term_type type_of_first(struct typing *y, const struct term *t)
+/* first, last */
+static struct term_type type_of_ends(struct typing *y, const struct term *t)
 {
 	unsigned whole = TYPE_STRING | TYPE_LIST | TYPE_SET;
-	struct term_type x = need(y, t->args[t->arg_count - 1], whole, "first takes from a text, a list or a set");
+	bool first = t->function == CALL_FIRST;
+	struct term_type x =
+		need(y, t->args[t->arg_count - 1], whole,
+		     first ? "first takes from a text, a list or a set" : "last takes from a text, a list or a set");
 	struct term_type out = { .is = x.is & (TYPE_LIST | TYPE_SET), .element = x.element };
 
 	if (t->arg_count == 2)
-		(void)need(y, t->args[0], TYPE_NUMBER, "first takes so many of them");
+		(void)need(y, t->args[0], TYPE_NUMBER,
+			   first ? "first takes so many of them" : "last takes so many of them");
 	else if (x.is & TYPE_LIST)
 		out.is = (out.is & ~(unsigned)TYPE_LIST) | x.element;
 	if (x.is & TYPE_STRING)
@@ -274,7 +335,11 @@ static struct term_type type_of_extreme(struct typing *y, const struct term *t)
 
 		if ((x.is & TYPE_ORDERED) && (out.is & TYPE_ORDERED))
 			never_equal(y, t->args[i], plain(out.is & TYPE_ORDERED), x);
-		out.is |= x.is;
+		same_unit(y, t->args[0], t->args[i], plain(out.is), x);
+		if (is_moment(out.is) && is_moment(x.is) && (out.is & x.is))
+			out.is &= x.is;
+		else
+			out.is |= x.is;
 	}
 	out.is &= TYPE_ORDERED;
 	return out;
@@ -292,43 +357,103 @@ static struct term_type type_of_choose(struct typing *y, const struct term *t)
 	return (struct term_type){ .is = a.is | b.is, .element = a.element | b.element };
 }
 
+/* x + 30 days, later(x, n, 'days'): a time of the same form */
+static struct term_type type_of_later(struct typing *y, const struct term *t)
+{
+	struct term_type x = need(y, t->args[0], TYPE_STRING, "times are added to timestamps, dates, months and years");
+	const struct term *unit = t->args[2];
+	enum time_unit u = TIME_UNITS;
+
+	(void)need(y, t->args[1], TYPE_NUMBER, "so many units of time are a number");
+	(void)need(y, unit, TYPE_TEXT,
+		   "a unit of time is one of 'second', 'minute', 'hour', 'day', 'week', 'month' and 'year'");
+	if (unit->kind == TERM_LITERAL && value_type(unit->value) == VALUE_S) {
+		u = time_unit_named(value_bytes(unit->value));
+		if (u == TIME_UNITS)
+			type_error(y, unit->place, "there is no such unit of time")->repair =
+				SLICE("units are 'second', 'minute', 'hour', 'day', 'week', 'month' and 'year'");
+	}
+	if (x.is == TYPE_DATE && u < TIME_DAY)
+		type_error(y, t->place, "a date has no %ss", time_unit_names[u])->repair =
+			SLICE("add them to a timestamp");
+	x.of = NULL;
+	x.is &= TYPE_STRING;
+	return x;
+}
+
+/* The last argument of hash() and geohash(), if it is a literal. */
+static void check_count(struct typing *y, const struct term *t, int64_t most)
+{
+	const struct term *n = t->args[t->arg_count - 1];
+	int64_t count;
+
+	if (n->kind == TERM_LITERAL && value_type(n->value) == VALUE_N &&
+	    (!term_whole(n->value, &count) || count < 1 || count > most))
+		type_error(y, n->place, "%.*s takes a whole number from 1 to %lld here", SLICE_ARG(t->name),
+			   (long long)most);
+}
+
+#define SCALAR (TYPE_STRING | TYPE_NUMBER | TYPE_BOOLEAN)
+#define TIMES  (TYPE_STRING | TYPE_NUMBER)
+#define MANY   (TYPE_LIST | TYPE_SET)
+
+/* clang-format off */
+/* What the arguments are, the last one as the others unless `then` says otherwise. */
+static const struct call_type {
+	unsigned takes;
+	const char *what;
+	struct term_type gives;
+	unsigned then;
+} calls[CALLS] = {
+	[CALL_SIZE] = { TYPE_STRING | TYPE_BINARY | MANY | TYPE_MAP, "size(x) is for texts, lists, sets, maps and binaries",
+			{ TYPE_NUMBER, TYPE_ANY } },
+	[CALL_WORDS] = { TYPE_STRING | MANY, "words(x) is for texts and lists of texts", { TYPE_LIST, TYPE_TEXT } },
+	[CALL_DATE] = { TIMES, "date(x) is for timestamps and epochs", { TYPE_DATE, TYPE_ANY } },
+	[CALL_HOUR] = { TIMES, "hour(x) is for timestamps and epochs", { TYPE_TEXT, TYPE_ANY } },
+	[CALL_WEEK] = { TIMES, "week(x) is for timestamps, dates and epochs", { TYPE_TEXT, TYPE_ANY } },
+	[CALL_MONTH] = { TIMES, "month(x) is for timestamps, dates and epochs", { TYPE_TEXT, TYPE_ANY } },
+	[CALL_YEAR] = { TIMES, "year(x) is for timestamps, dates and epochs", { TYPE_TEXT, TYPE_ANY } },
+	[CALL_EPOCH] = { TIMES, "epoch(x) is for timestamps and dates", { TYPE_NUMBER, TYPE_ANY } },
+	[CALL_POWER] = { TYPE_NUMBER, "power(x, y) is for numbers", { TYPE_NUMBER, TYPE_ANY } },
+	[CALL_ROUND] = { TYPE_NUMBER, "round(x) is for numbers", { TYPE_NUMBER, TYPE_ANY } },
+	[CALL_MOD] = { TYPE_NUMBER, "mod(a, b) is for numbers", { TYPE_NUMBER, TYPE_ANY } },
+	[CALL_FLOOR] = { TYPE_NUMBER, "floor(x) is for numbers", { TYPE_NUMBER, TYPE_ANY } },
+	[CALL_CEIL] = { TYPE_NUMBER, "ceil(x) is for numbers", { TYPE_NUMBER, TYPE_ANY } },
+	[CALL_ABS] = { TYPE_NUMBER, "abs(x) is for numbers", { TYPE_NUMBER, TYPE_ANY } },
+	[CALL_HASH] = { SCALAR, "hash(x, n) is for a text or number, and a number", { TYPE_NUMBER, TYPE_ANY }, TYPE_NUMBER },
+	[CALL_GEOHASH] = { TYPE_NUMBER, "geohash(latitude, longitude, n) is for numbers", { TYPE_TEXT, TYPE_ANY } },
+	[CALL_TRIM] = { TYPE_STRING, "trim(x) is for texts", { TYPE_TEXT, TYPE_ANY } },
+	[CALL_TEXT] = { SCALAR, "text(x) is for numbers", { TYPE_TEXT, TYPE_ANY } },
+	[CALL_REPLACE] = { TYPE_STRING, "replace(x, a, b) is for texts", { TYPE_TEXT, TYPE_ANY } },
+	[CALL_SPLIT] = { TYPE_STRING, "split(x, ',') is for texts", { TYPE_LIST, TYPE_TEXT } },
+	[CALL_JOIN] = { MANY, "join(list, ', ') is for a list or set, and a text", { TYPE_TEXT, TYPE_ANY }, TYPE_STRING },
+	[CALL_DAYS_AGO] = { TYPE_NUMBER, "days_ago(n) takes a number of days", { TYPE_MOMENT, TYPE_ANY } },
+	[CALL_HOURS_AGO] = { TYPE_NUMBER, "hours_ago(n) takes a number of hours", { TYPE_MOMENT, TYPE_ANY } },
+	[CALL_MINUTES_AGO] = { TYPE_NUMBER, "minutes_ago(n) takes a number of minutes", { TYPE_MOMENT, TYPE_ANY } },
+};
+/* clang-format on */
+
 static struct term_type type_of_call(struct typing *y, const struct term *t)
 {
-	static const struct {
-		unsigned takes;
-		const char *what;
-		struct term_type gives;
-	} calls[CALLS] = {
-		[CALL_SIZE] = { TYPE_STRING | TYPE_BINARY | TYPE_LIST | TYPE_SET | TYPE_MAP,
-				"size(x) is for texts, lists, sets, maps and binaries",
-				{ TYPE_NUMBER, TYPE_ANY } },
-		[CALL_WORDS] = { TYPE_STRING | TYPE_LIST | TYPE_SET,
-				 "words(x) is for texts and lists of texts",
-				 { TYPE_LIST, TYPE_TEXT } },
-		[CALL_DATE] = { TYPE_STRING | TYPE_NUMBER,
-				"date(x) is for timestamps and epochs",
-				{ TYPE_DATE, TYPE_ANY } },
-		[CALL_EPOCH] = { TYPE_STRING | TYPE_NUMBER,
-				 "epoch(x) is for timestamps and dates",
-				 { TYPE_NUMBER, TYPE_ANY } },
-		[CALL_POWER] = { TYPE_NUMBER, "power(x, y) is for numbers", { TYPE_NUMBER, TYPE_ANY } },
-		[CALL_ROUND] = { TYPE_NUMBER, "round(x) is for numbers", { TYPE_NUMBER, TYPE_ANY } },
-		[CALL_DAYS_AGO] = { TYPE_NUMBER, "days_ago(n) takes a number of days", { TYPE_TIME, TYPE_ANY } },
-	};
+	const struct call_type *c = &calls[t->function];
 
 	switch (t->function) {
 	case CALL_LOWER:
 	case CALL_UPPER:
 	case CALL_SLUG: return type_of_change(y, t);
-	case CALL_FIRST: return type_of_first(y, t);
+	case CALL_FIRST:
+	case CALL_LAST: return type_of_ends(y, t);
 	case CALL_MIN:
 	case CALL_MAX: return type_of_extreme(y, t);
 	case CALL_CHOOSE: return type_of_choose(y, t);
+	case CALL_LATER: return type_of_later(y, t);
+	case CALL_HASH: check_count(y, t, TERM_HASH_MOST); break;
+	case CALL_GEOHASH: check_count(y, t, TERM_GEOHASH_MOST); break;
 	default: break;
 	}
 	for (size_t i = 0; i < t->arg_count; i++)
-		(void)need(y, t->args[i], calls[t->function].takes, calls[t->function].what);
-	return calls[t->function].gives;
+		(void)need(y, t->args[i], c->then && i + 1 == t->arg_count ? c->then : c->takes, c->what);
+	return c->gives;
 }
 
 /* ---- literals ---- */
@@ -364,7 +489,7 @@ struct term_type type_of_term(struct typing *y, const struct term *t)
 	switch (t->kind) {
 	case TERM_LITERAL: return type_of_literal(t->value);
 	case TERM_PATH: return type_of_path(y, t);
-	case TERM_NOW: return plain(TYPE_TIME);
+	case TERM_NOW: return plain(TYPE_MOMENT);
 	case TERM_TODAY: return plain(TYPE_DATE);
 	case TERM_CALLER: return plain(TYPE_TEXT);
 	case TERM_ADD: return type_of_sum(y, t);
@@ -392,6 +517,7 @@ struct term_type type_of_term(struct typing *y, const struct term *t)
 	case TERM_BETWEEN: check_ordered(y, t); break;
 	case TERM_BEGINS: check_begins(y, t); break;
 	case TERM_CONTAINS: check_contains(y, t); break;
+	case TERM_MATCHES: (void)need(y, t->args[0], TYPE_STRING, "only texts match a pattern"); break;
 	case TERM_MAY: (void)need(y, t->args[0], TYPE_STRING, "a permission is a text"); break;
 	case TERM_PRESENT:
 	case TERM_ABSENT: (void)type_of_term(y, t->args[0]); break;

@@ -19,9 +19,11 @@ enum type_kind {
 	TYPE_MAP = 128,
 	TYPE_BINARY = 256,
 	TYPE_NULL = 512,
-	TYPE_STRING = TYPE_TEXT | TYPE_TIME | TYPE_DATE,
+	TYPE_FINE = 1024, /* a timestamp with milliseconds, as a string; now is both, TIME and FINE */
+	TYPE_MOMENT = TYPE_TIME | TYPE_FINE,
+	TYPE_STRING = TYPE_TEXT | TYPE_MOMENT | TYPE_DATE,
 	TYPE_ORDERED = TYPE_STRING | TYPE_NUMBER | TYPE_BINARY,
-	TYPE_ANY = 1023,
+	TYPE_ANY = 2047,
 };
 
 struct term_type {
@@ -46,6 +48,8 @@ struct term_type type_of_path(struct typing *y, const struct term *t);
 struct term_type type_of_term(struct typing *y, const struct term *t);
 /* Whether one can be compared with the other. */
 bool type_comparable(unsigned x, unsigned y);
+/* The term is a timestamp with milliseconds where it has a choice: now, days_ago() and texts. */
+void type_refine(struct typing *y, const struct term *t);
 /* "a number", "a text or a list"; for messages. */
 const char *type_name(struct arena *a, unsigned is);
 struct finding *type_error(struct typing *y, struct place p, const char *fmt, ...) __attribute__((format(printf, 3, 4)));

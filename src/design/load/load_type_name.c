@@ -36,6 +36,8 @@ struct term_type type_of_attribute(const struct attribute *a)
 		return (struct term_type){ .is = TYPE_ANY, .element = TYPE_ANY, .of = a };
 	if ((a->type == ATTR_LIST || a->type == ATTR_SET) && a->element != ATTR_MAP)
 		out.element = kind_of_type(a->element);
+	if (a->fine)
+		*(a->type == ATTR_TIMESTAMP ? &out.is : &out.element) = TYPE_FINE;
 	if (is_null(a->default_))
 		out.is |= TYPE_NULL;
 	return out;

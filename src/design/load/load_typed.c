@@ -64,9 +64,9 @@ static bool can_be_value_of(const struct attribute *a, struct term_type wanted, 
 		       type_comparable(wanted.element, is.element);
 	}
 	if (a->type == ATTR_TIMESTAMP)
-		return is.is & TYPE_TEXT;
+		return is.is & (TYPE_TEXT | TYPE_MOMENT); /* stored in the attribute's unit */
 	if (a->type == ATTR_EPOCH)
-		return is.is & TYPE_TIME; /* a time is turned into seconds */
+		return is.is & TYPE_MOMENT; /* a time is turned into seconds */
 	return (wanted.is & TYPE_TEXT) && (is.is & TYPE_STRING);
 }
 
@@ -91,6 +91,8 @@ static void type_fits(struct typing *y, const struct term *t, const struct attri
 			   (is.is & wanted.is) ? "one of other values: " : "", type_name(y->l->a, is.is));
 	else
 		literal_fits(y, t, a);
+	if (a->fine && a->type == ATTR_TIMESTAMP)
+		type_refine(y, t);
 }
 
 static void type_value(struct typed *d, const struct term *t, const struct attribute *a, struct slice name)

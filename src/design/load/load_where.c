@@ -4,8 +4,7 @@
 
 #define RANGE_MOST  1000
 #define LEVELS_MOST 32
-#define DAYS_MOST   3660
-#define DAY_SECONDS 86400
+#define STEPS_MOST  3660
 #define RANKED_MOST 1000000
 
 /* ---- where ---- */
@@ -19,6 +18,23 @@ static bool take_optional(struct load_span *s)
 	return true;
 }
 
+/* <to:ulid> is the highest ULID of its time, not the lowest. */
+static void end_range(const struct template *t)
+{
+	for (size_t i = 0; t && i < t->part_count; i++)
+		if (t->parts[i].format == FORMAT_ULID_LOWEST)
+			OURS(struct template_part, &t->parts[i])->format = FORMAT_ULID_HIGHEST;
+}
+
+void load_no_bounds(struct load *l, const struct template *t)
+{
+	EACH (struct template_part, p, t->parts, t->part_count)
+		if (p->format == FORMAT_ULID_LOWEST)
+			load_error(l, t->place, "bad-template", "<%.*s:ulid> is the bound of a range, and this is none",
+				   SLICE_ARG(p->names[0]))
+				->repair = SLICE("as in between <from:ulid> and <to:ulid>, or >= <from:ulid>");
+}
+
 static bool read_between(struct load *l, const struct access *a, struct load_span s, struct where_rule *w)
 {
 	struct load_span lower;
@@ -30,6 +46,7 @@ static bool read_between(struct load *l, const struct access *a, struct load_spa
 	w->op = WHERE_BETWEEN;
 	w->value = load_span_template(l, lower, load_access_scope(l, a, false));
 	w->upper = load_span_template(l, s, load_access_scope(l, a, false));
+	end_range(w->upper);
 	return w->value && w->upper;
 }
 
@@ -63,6 +80,10 @@ static bool read_condition(struct load *l, const struct access *a, const struct 
 		return false;
 	}
 	w->value = load_span_template(l, s, load_access_scope(l, a, false));
+	if (w->op == WHERE_LE || w->op == WHERE_GT)
+		end_range(w->value);
+	if (w->value && (w->op == WHERE_EQ || w->op == WHERE_BEGINS))
+		load_no_bounds(l, w->value);
 	return w->value != NULL;
 }
 
@@ -113,14 +134,17 @@ void load_then(struct load *l, void *into, const struct yaml *y)
 }
 
 /* ---- merge ---- */
-/* n in 1..5, or word in <list> */
+/* n in 1..5, n in shards, or word in <list> */
 static void read_for(struct load *l, void *into, const struct yaml *y)
 {
 	struct access *a = into;
 	struct load_span s, from, to;
 	const char *dots;
 
-	if (!load_loop(l, y, "a loop, as in n in 1..5 or word in words(input.q)", &a->range_variable, &s))
+	if (!load_loop(l, y, "a loop, as in n in 1..5, n in shards or word in words(input.q)", &a->range_variable, &s))
+		return;
+	a->range_shards = slice_is(span_text(s), "shards");
+	if (a->range_shards)
 		return;
 	dots = memmem(span_text(s).p, s.n, "..", 2);
 	if (!dots) {
@@ -187,11 +211,12 @@ void load_merge(struct load *l, void *into, const struct yaml *y)
 }
 
 /* ---- walk ---- */
-/* one day back, 7 times */
+/* one day back, 7 times; one month on, 12 times */
 static bool read_steps(struct access *a, struct load_span s)
 {
 	struct load_span step, number, times, unit;
-	int64_t days;
+	int64_t n;
+	bool back;
 
 	if (!span_split(&s, ',', &step) || !span_split_word(&s, "times", &times) ||
 	    !span_integer(times, &a->walk_times) || s.n)
@@ -199,12 +224,14 @@ static bool read_steps(struct access *a, struct load_span s)
 	span_split(&step, ' ', &number);
 	span_split(&step, ' ', &unit);
 	if (slice_is(span_text(number), "one") || slice_is(span_text(number), "a"))
-		days = 1;
-	else if (!span_integer(number, &days) || days < 1 || days > DAYS_MOST)
+		n = 1;
+	else if (!span_integer(number, &n) || n < 1 || n > STEPS_MOST)
 		return false;
-	a->walk_days = days * (load_seconds(span_text(unit)) / DAY_SECONDS);
-	return slice_is(span_text(step), "back") && a->walk_days > 0 && a->walk_days <= DAYS_MOST &&
-	       a->walk_times > 0 && a->walk_times <= DAYS_MOST;
+	back = slice_is(span_text(step), "back");
+	a->walk_unit = time_unit_named(span_text(unit));
+	a->walk_step = back ? -n : n;
+	return (back || slice_is(span_text(step), "on")) && a->walk_unit >= TIME_HOUR && a->walk_unit < TIME_UNITS &&
+	       a->walk_times > 0 && a->walk_times <= STEPS_MOST;
 }
 
 void load_walk(struct load *l, void *into, const struct yaml *y)
@@ -235,7 +262,8 @@ void load_walk(struct load *l, void *into, const struct yaml *y)
 	}
 	if (!read_steps(a, s))
 		load_error(l, span_place(l, s), "wrong-value",
-			   "expected how far and how often, as in one day back, 7 times");
+			   "expected how far and how often, as in one day back, 7 times")
+			->repair = SLICE("steps are hours, days, weeks, months or years, 'back' or 'on'");
 	load_later_name(l, NAME_PARAMETER, a->walk_param, place, a->name);
 }
 

@@ -95,7 +95,7 @@ static const char *form_misses(const struct attribute *a, struct value v)
 	struct value_iter it;
 	const char *why = NULL;
 
-	if (a->form == FORM_FREE)
+	if (a->form == FORM_FREE && !a->matches)
 		return NULL;
 	if (t == VALUE_S)
 		return attribute_form_misses(a, value_bytes(v));

@@ -1,6 +1,7 @@
 /* The forms of strings: e-mail addresses, URLs, slugs, names, and what fits into an address.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "design/term/fits.h"
+#include "design/term/regex.h"
 #include "design/term/term_lex.h"
 #include "design/term/term_text.h"
 
@@ -96,10 +97,25 @@ static bool is_name(struct slice s)
 	return s.n && !is_one_of(s.p[0], "._-") && s.p[s.n - 1] != '.' && text_is_letters(s, "._-");
 }
 
+static const char *pattern_misses(const struct attribute *a, struct slice s)
+{
+	switch (regex_match(a->matches, s)) {
+	case REGEX_YES: return NULL;
+	case REGEX_NO: return a->matches_says;
+	case REGEX_UNDECIDED: break;
+	}
+	return "a text that can be compared with its pattern: this one takes too long";
+}
+
 const char *attribute_form_misses(const struct attribute *a, struct slice s)
 {
+	const char *why;
+
 	if (!s.n && a->has_min && a->min == 0 && a->type == ATTR_STRING)
 		return NULL;
+	why = a->matches ? pattern_misses(a, s) : NULL;
+	if (why)
+		return why;
 	switch (a->form) {
 	case FORM_FREE: return NULL;
 	case FORM_EMAIL: return is_email(s) ? NULL : "an e-mail address like ann@example.com";

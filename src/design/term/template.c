@@ -1,15 +1,13 @@
 /* Key templates: parsed once, filled on every write, matched to read a key back.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/grow.h"
-#include "base/timestamp.h"
+#include "base/ulid.h"
 #include "design/term/template.h"
 #include "design/term/term_lex.h"
 #include "design/term/term_parts.h"
 #include "design/term/term_text.h"
 
-#define WIDTH_MAX   37 /* with an offset a number still has fewer than 38 digits */
-#define DATE_WIDTH  10 /* 2026-11-15 */
-#define MONTH_WIDTH 7  /* 2026-11 */
+#define WIDTH_MAX 37 /* with an offset a number still has fewer than 38 digits */
 
 /* ---- parsing ---- */
 
@@ -79,13 +77,33 @@ static bool parse_width(struct slice digits, int *out)
 	return *out >= 1 && *out <= WIDTH_MAX;
 }
 
+static const char *const words[] = { "hour", "date", "week", "month", "year", "lower", "slug", "ulid", "shard", NULL };
+static const enum template_format formats[] = { FORMAT_HOUR,  FORMAT_DATE,        FORMAT_WEEK,
+						FORMAT_MONTH, FORMAT_YEAR,        FORMAT_LOWER,
+						FORMAT_SLUG,  FORMAT_ULID_LOWEST, FORMAT_SHARD };
+
+/* shard 10 */
+static bool parse_shard(struct parser *p, struct template_part *part, size_t at, size_t end)
+{
+	size_t i = at;
+
+	part->format = FORMAT_SHARD;
+	while (i < end && p->text.p[i] == ' ')
+		i++;
+	for (; i < end && lex_is_digit(p->text.p[i]) && part->width <= SHARDS_MOST; i++)
+		part->width = part->width * 10 + (p->text.p[i] - '0');
+	if (i == end && part->width >= 2 && part->width <= SHARDS_MOST)
+		return true;
+	return refuse_template(p, at, end, "this is no number of shards from 2 to 1000", "as in <id:shard 10>");
+}
+
 static bool parse_format(struct parser *p, struct template_part *part, size_t at, size_t end)
 {
-	static const char *const words[] = { "date", "month", "lower", "slug", NULL };
-	static const enum template_format formats[] = { FORMAT_DATE, FORMAT_MONTH, FORMAT_LOWER, FORMAT_SLUG };
 	struct slice text = slice_make(p->text.p + at, end - at);
 	const char *meant;
 
+	if (slice_starts(text, SLICE("shard")) && (text.n == 5 || !lex_is_name(text.p[5])))
+		return parse_shard(p, part, at + 5, end);
 	for (size_t i = 0; words[i]; i++) {
 		if (!slice_is(text, words[i]))
 			continue;
@@ -103,9 +121,10 @@ static bool parse_format(struct parser *p, struct template_part *part, size_t at
 		return refuse_template(p, at, end, "a width begins with 0 (padded) or + (offset)",
 				       "as in <order:06> or <score:+10>");
 	meant = suggest_word(text, words);
-	return refuse_template(p, at, end, "there is no such format",
-			       meant ? arena_cstr(p->arena, arena_printf(p->arena, "did you mean %s?", meant))
-				     : "formats are date, month, lower, slug, 06 (padded) and +10 (offset)");
+	return refuse_template(
+		p, at, end, "there is no such format",
+		meant ? arena_cstr(p->arena, arena_printf(p->arena, "did you mean %s?", meant))
+		      : "formats are hour, date, week, month, year, lower, slug, ulid, shard 10, 06 (padded) and +10 (offset)");
 }
 
 /* The placeholder that opens at `at`; *next is after it. */
@@ -240,15 +259,43 @@ static bool to_number(struct filler *f, struct value v, struct number *n)
 static enum template_result fill_time(struct filler *f, const struct template_part *part, struct value v,
 				      struct slice *out)
 {
-	char date[TIME_DATE_MAX];
-	struct slice text;
+	char text[TIME_TEXT_MAX];
 	int64_t ms;
 
 	if (!term_moment(v, &ms))
 		return refuse_value(f, part, "must be a timestamp such as 2026-11-15T12:00:00Z");
-	text = time_format_date(ms, date);
-	text.n = part->format == FORMAT_DATE ? DATE_WIDTH : MONTH_WIDTH;
-	*out = arena_copy(f->arena, text);
+	*out = arena_copy(f->arena, time_format_unit(ms, format_unit(part->format), text));
+	return TEMPLATE_OK;
+}
+
+/* The lowest ULID of that time, or the highest: of the whole day if it is a day. */
+static enum template_result fill_ulid(struct filler *f, const struct template_part *part, struct value v,
+				      struct slice *out)
+{
+	bool highest = part->format == FORMAT_ULID_HIGHEST;
+	char *text = arena_alloc(f->arena, ULID_LENGTH);
+	enum time_unit unit = TIME_SECOND;
+	uint8_t rest[ULID_REST];
+	int64_t ms;
+
+	if (value_type(v) == VALUE_S ? !time_parse_unit(value_bytes(v), &unit, &ms) : !term_moment(v, &ms))
+		return refuse_value(f, part, "must be a date or timestamp such as 2026-11-15 or 2026-11-15T12:00:00Z");
+	if (highest)
+		ms = time_add(ms, unit, 1) - 1;
+	memset(rest, highest ? 0xff : 0, sizeof(rest));
+	ulid_text(ms < 0 ? 0 : ms, rest, text);
+	*out = slice_make(text, ULID_LENGTH);
+	return TEMPLATE_OK;
+}
+
+static enum template_result fill_shard(struct filler *f, const struct template_part *part, struct value v,
+				       struct slice *out)
+{
+	struct slice text;
+
+	if (!term_as_text(f->arena, v, &text))
+		return refuse_value(f, part, "must be a string or a number");
+	*out = arena_printf(f->arena, "%u", term_hash(text, (uint32_t)part->width));
 	return TEMPLATE_OK;
 }
 
@@ -295,8 +342,14 @@ static enum template_result fill_part(struct filler *f, const struct template_pa
 	enum template_result r;
 
 	switch (part->format) {
+	case FORMAT_HOUR:
 	case FORMAT_DATE:
-	case FORMAT_MONTH: return fill_time(f, part, v, out);
+	case FORMAT_WEEK:
+	case FORMAT_MONTH:
+	case FORMAT_YEAR: return fill_time(f, part, v, out);
+	case FORMAT_ULID_LOWEST:
+	case FORMAT_ULID_HIGHEST: return fill_ulid(f, part, v, out);
+	case FORMAT_SHARD: return fill_shard(f, part, v, out);
 	case FORMAT_PAD:
 	case FORMAT_OFFSET: return fill_number(f, part, v, out);
 	default: break;
@@ -396,6 +449,22 @@ enum template_result template_fill_with(const struct template *t, struct value v
 struct slice template_prefix(const struct template *t)
 {
 	return t->part_count && !t->parts[0].names ? t->parts[0].literal : SLICE("");
+}
+
+struct slice template_format_text(struct arena *a, const struct template_part *part)
+{
+	switch (part->format) {
+	case FORMAT_PLAIN: return SLICE("");
+	case FORMAT_PAD: return arena_printf(a, "0%d", part->width);
+	case FORMAT_OFFSET: return arena_printf(a, "+%d", part->width);
+	case FORMAT_SHARD: return arena_printf(a, "shard %d", part->width);
+	case FORMAT_ULID_HIGHEST: return SLICE("ulid");
+	default: break;
+	}
+	for (size_t i = 0; words[i]; i++)
+		if (formats[i] == part->format)
+			return slice_str(words[i]);
+	return SLICE("");
 }
 
 bool template_is_constant(const struct template *t)

@@ -3,15 +3,12 @@
 #include "base/timestamp.h"
 #include "design/term/template.h"
 
-#define DATE_WIDTH  10 /* 2026-11-15 */
-#define MONTH_WIDTH 7  /* 2026-11 */
-
 /* How many bytes a placeholder always takes; 0: it depends. */
 static size_t fixed_width(const struct template_part *part)
 {
+	if (format_is_time(part->format))
+		return time_unit_width(format_unit(part->format));
 	switch (part->format) {
-	case FORMAT_DATE: return DATE_WIDTH;
-	case FORMAT_MONTH: return MONTH_WIDTH;
 	case FORMAT_PAD:
 	case FORMAT_OFFSET: return (size_t)part->width;
 	default: return 0;
@@ -20,20 +17,19 @@ static size_t fixed_width(const struct template_part *part)
 
 static bool is_of_format(const struct template_part *part, struct slice text)
 {
-	char whole[] = "0000-00-01";
-	int64_t ms;
+	enum time_unit unit;
+	int64_t ms, n = 0;
 
-	switch (part->format) {
-	case FORMAT_DATE: return time_parse_date(text, &ms);
-	case FORMAT_MONTH: memcpy(whole, text.p, MONTH_WIDTH); return time_parse_date(slice_str(whole), &ms);
-	case FORMAT_PAD:
-	case FORMAT_OFFSET:
-		for (size_t i = 0; i < text.n; i++)
-			if (text.p[i] < '0' || text.p[i] > '9')
-				return false;
+	if (format_is_time(part->format))
+		return time_parse_unit(text, &unit, &ms) && unit == format_unit(part->format);
+	if (part->format != FORMAT_PAD && part->format != FORMAT_OFFSET && part->format != FORMAT_SHARD)
 		return true;
-	default: return true;
+	for (size_t i = 0; i < text.n; i++) {
+		if (text.p[i] < '0' || text.p[i] > '9')
+			return false;
+		n = n < SHARDS_MOST ? n * 10 + (text.p[i] - '0') : n;
 	}
+	return part->format != FORMAT_SHARD || n < part->width;
 }
 
 /* What separates the segments of this template: no value holds it. */
@@ -103,7 +99,7 @@ bool template_is_simple(const struct template *t, struct slice *text, bool *rest
 	*text = t->part_count && !t->parts[0].names ? t->parts[0].literal : SLICE("");
 	*sign = *rest ? separator(t) : '\0';
 	return (t->part_count == 1 || *rest) && !t->parts[0].names &&
-	       (!*rest || (t->parts[1].names && !fixed_width(&t->parts[1])));
+	       (!*rest || (t->parts[1].names && !fixed_width(&t->parts[1]) && t->parts[1].format != FORMAT_SHARD));
 }
 
 bool template_match(const struct template *t, struct slice key, struct slice *values)
@@ -127,7 +123,8 @@ bool template_match(const struct template *t, struct slice key, struct slice *va
 		while (next < t->part_count && t->parts[next].names)
 			next++;
 		/* one placeholder at the end, as most keys have, takes the rest */
-		if (next == t->part_count && next == i + 1 && !fixed_width(&t->parts[i])) {
+		if (next == t->part_count && next == i + 1 && !fixed_width(&t->parts[i]) &&
+		    t->parts[i].format != FORMAT_SHARD) {
 			values[i] = key;
 			return key.n && !(sign && memchr(key.p, sign, key.n));
 		}

@@ -8,21 +8,21 @@
  *   compare = sum [ ("=" | "<>" | "<" | "<=" | ">" | ">=") sum
  *                 | "in" "(" sum { "," sum } ")" | "between" sum "and" sum
  *                 | "is" [ "not" ] ("absent" | "present" | word) | "may" sum
- *                 | "begins with" sum | "contains" sum ]
- *   sum     = product { ("+" | "-") product }
+ *                 | "begins with" sum | "contains" sum | "matches" 'text' ]
+ *   sum     = product { ("+" | "-") ( product | number unit ) }   a timestamp plus 30 days; second, minute … year
  *   product = unary { ("*" | "/") unary }
  *   unary   = "-" unary | primary
  *   primary = 'text' | 12.5 | true | false | null | now | today | caller
  *           | "exists" Entity "(" args ")"                  another item exists
  *           | "visible" Entity "(" args ")"                 exists, and the caller may read it
  *           | Entity "(" args ")" "." name                  an attribute of another item
- *           | function "(" args ")"                         size lower upper first words slug min max date epoch
- *                                                           power(a, b) round(x, 2) days_ago(n) choose(condition, a, b)
- *           | "first" number "of" primary                   the first n characters or elements
+ *           | function "(" args ")"                         term_call.c has them all
+ *           | ("first" | "last") number "of" primary        the first n characters or elements
  *           | path | "(" term ")"
  *   path    = name { "." name }                            attribute; old.x, input.x, or a loop variable
  *   args    = [ term { "," term } ]
- * A quote inside 'text' is written twice. first(n, x) is `first n of x`, first(x) the first element itself.
+ * A quote inside 'text' is written twice. first(n, x) is `first n of x`, first(x) the first element itself; so is last.
+ * x + 30 days is later(x, 30, 'days').
  * `anyone` and `nobody` are true and false; `caller is admin` asks for a role, `caller is user` for any
  * logged-in caller; `caller may 'site:write'` for a permission.
  * SPDX-License-Identifier: Apache-2.0 */
@@ -34,6 +34,7 @@
 #include "value/value.h"
 
 struct entity;
+struct regex; /* regex.h */
 struct row;
 
 enum term_kind {
@@ -62,6 +63,7 @@ enum term_kind {
 	TERM_ABSENT,
 	TERM_BEGINS,
 	TERM_CONTAINS,
+	TERM_MATCHES, /* args[0], args[1]: a literal; regex */
 	TERM_IS_ROLE, /* name: the role; args[0] is the caller */
 	TERM_MAY,     /* args[0]: the permission */
 	TERM_EXISTS,  /* name: the entity; args: its key values */
@@ -89,7 +91,26 @@ enum term_function {
 	CALL_POWER,
 	CALL_ROUND,
 	CALL_DAYS_AGO,
+	CALL_HOURS_AGO,
+	CALL_MINUTES_AGO,
 	CALL_CHOOSE,
+	CALL_LAST,
+	CALL_MOD,
+	CALL_FLOOR,
+	CALL_CEIL,
+	CALL_ABS,
+	CALL_HASH,
+	CALL_GEOHASH,
+	CALL_TRIM,
+	CALL_TEXT,
+	CALL_REPLACE,
+	CALL_JOIN,
+	CALL_SPLIT,
+	CALL_HOUR,
+	CALL_WEEK,
+	CALL_MONTH,
+	CALL_YEAR,
+	CALL_LATER,
 	CALLS,
 };
 
@@ -105,12 +126,20 @@ struct term {
 	enum term_function function; /* CALL */
 	/* Set by the loader; NULL and 0 in a term parsed by itself. */
 	const struct name *at;       /* PATH: x of x, old.x, input.x; FETCH: the attribute */
+	const struct regex *regex;   /* MATCHES */
 	const struct entity *entity; /* EXISTS, VISIBLE, FETCH */
+	bool fine;     /* NOW, days_ago() …: with milliseconds, because it meets a timestamp that has them */
 	uint32_t once; /* from 1: numbers the parts of a rule that read no path and so are the same for all items */
 	uint32_t once_count; /* of a rule: how many such parts */
 	const struct term *const *args;
 	size_t arg_count;
 };
+
+/* days_ago(), hours_ago(), minutes_ago(): they depend on the time. */
+static inline bool term_is_ago(enum term_function f)
+{
+	return f >= CALL_DAYS_AGO && f <= CALL_MINUTES_AGO;
+}
 
 /* The name that the term is and nothing else; NULL: it is something else. */
 static inline const struct slice *term_name(const struct term *t)

@@ -5,10 +5,15 @@
 
 #include "base/grow.h"
 #include "base/map.h"
-#include "base/timestamp.h"
 #include "design/term/term_parts.h"
 #include "design/term/term_lex.h"
 #include "design/term/term_text.h"
+
+#define UNFILTERED(name) \
+	"DynamoDB has no " name "(): keep the result in an attribute of its own (= " name "(…)) and compare with that"
+#define PERIOD(name)                                                                                                 \
+	"DynamoDB has no " name "(): write 'begins with' and the " name ", or keep the " name " in an attribute of " \
+	"its own (= " name "(…))"
 
 const struct term_function_info term_functions[CALLS] = {
 	[CALL_SIZE] = { "size", 1, 1, "size(x)", NULL },
@@ -36,11 +41,39 @@ const struct term_function_info term_functions[CALLS] = {
 			 "DynamoDB has no round(): keep the result in an attribute of its own (= round(…)) and compare with that" },
 	[CALL_DAYS_AGO] = { "days_ago", 1, 1, "days_ago(7)",
 			    "DynamoDB cannot count days from an attribute: compare a timestamp with days_ago and a number" },
+	[CALL_HOURS_AGO] = { "hours_ago", 1, 1, "hours_ago(12)",
+			     "DynamoDB cannot count hours from an attribute: compare a timestamp with hours_ago and a number" },
+	[CALL_MINUTES_AGO] = { "minutes_ago", 1, 1, "minutes_ago(5)",
+			       "DynamoDB cannot count minutes from an attribute: compare a timestamp with minutes_ago and a number" },
 	[CALL_CHOOSE] = { "choose", 3, 3, "choose(condition, a, b)", "DynamoDB has no choose(): join both cases by or" },
+	[CALL_LAST] = { "last", 1, 2, "last 4 of x",
+			"DynamoDB cannot take the last part of an attribute: keep it in an attribute of its own" },
+	[CALL_MOD] = { "mod", 2, 2, "mod(a, b)", UNFILTERED("mod") },
+	[CALL_FLOOR] = { "floor", 1, 1, "floor(x)", UNFILTERED("floor") },
+	[CALL_CEIL] = { "ceil", 1, 1, "ceil(x)", UNFILTERED("ceil") },
+	[CALL_ABS] = { "abs", 1, 1, "abs(x)",
+		       "DynamoDB has no abs(): write 'between' and both limits, or keep the result in an attribute of its own" },
+	[CALL_HASH] = { "hash", 2, 2, "hash(x, 10)", UNFILTERED("hash") },
+	[CALL_GEOHASH] = { "geohash", 3, 3, "geohash(latitude, longitude, 7)", UNFILTERED("geohash") },
+	[CALL_TRIM] = { "trim", 1, 1, "trim(x)", UNFILTERED("trim") },
+	[CALL_TEXT] = { "text", 1, 1, "text(x)", UNFILTERED("text") },
+	[CALL_REPLACE] = { "replace", 3, 3, "replace(x, ' ', '-')", UNFILTERED("replace") },
+	[CALL_JOIN] = { "join", 2, 2, "join(tags, ', ')", UNFILTERED("join") },
+	[CALL_SPLIT] = { "split", 2, 2, "split(x, ',')", UNFILTERED("split") },
+	[CALL_HOUR] = { "hour", 1, 1, "hour(x)", PERIOD("hour") },
+	[CALL_WEEK] = { "week", 1, 1, "week(x)", UNFILTERED("week") },
+	[CALL_MONTH] = { "month", 1, 1, "month(x)", PERIOD("month") },
+	[CALL_YEAR] = { "year", 1, 1, "year(x)", PERIOD("year") },
+	[CALL_LATER] = { "later", 3, 3, "x + 30 days, or later(x, n, 'days')",
+			 "DynamoDB does not count with times: subtract from the other side, as in created_at < now - 30 days" },
 };
 
-const char *const term_function_names[] = { "size", "lower", "upper", "first", "words",    "slug",   "min", "max",
-					    "date", "epoch", "power", "round", "days_ago", "choose", NULL };
+const char *const term_function_names[] = { "size",     "lower",     "upper",       "first",  "words",   "slug",
+					    "min",      "max",       "date",        "epoch",  "power",   "round",
+					    "days_ago", "hours_ago", "minutes_ago", "choose", "last",    "mod",
+					    "floor",    "ceil",      "abs",         "hash",   "geohash", "trim",
+					    "text",     "replace",   "join",        "split",  "hour",    "week",
+					    "month",    "year",      "later",       NULL };
 
 enum term_function term_function_find(struct slice name)
 {
@@ -96,15 +129,20 @@ static struct value call_change(struct arena *a, enum term_function f, struct va
 	return value_make_list(a, out, n);
 }
 
-static struct value first_elements(struct arena *a, struct value v, size_t most)
+/* The first, or the last, elements of a list or set. */
+static struct value some_elements(struct arena *a, struct value v, size_t most, bool last)
 {
 	enum value_type type = value_type(v);
-	size_t n = 0, count = value_count(v) < most ? value_count(v) : most;
+	size_t n = 0, all = value_count(v), count = all < most ? all : most, skip = last ? all - count : 0;
 	struct value *values = arena_array(a, struct value, count);
 	struct slice *elements = arena_array(a, struct slice, count);
 	struct value_iter it = value_iter(v);
 
 	while (n < count && value_next(&it)) {
+		if (skip) {
+			skip--;
+			continue;
+		}
 		values[n] = it.value;
 		elements[n++] = it.element;
 	}
@@ -113,10 +151,22 @@ static struct value first_elements(struct arena *a, struct value v, size_t most)
 	return n ? value_make_set(a, type, elements, n) : VALUE_ABSENT;
 }
 
-static struct value call_first(struct arena *a, const struct value *args, size_t n)
+static struct slice some_text(struct slice s, size_t most, bool last)
+{
+	size_t all = last ? text_count(s) : 0, skip;
+
+	if (!last)
+		return text_first(s, most);
+	skip = text_first(s, all > most ? all - most : 0).n;
+	return slice_make(s.p + skip, s.n - skip);
+}
+
+/* first, last */
+static struct value call_ends(struct arena *a, enum term_function f, const struct value *args, size_t n)
 {
 	struct value v = args[n - 1];
 	enum value_type type = value_type(v);
+	bool last = f == CALL_LAST;
 	struct number count;
 	int64_t most = 1;
 
@@ -130,11 +180,11 @@ static struct value call_first(struct arena *a, const struct value *args, size_t
 			most = 0;
 	}
 	if (type == VALUE_S)
-		return value_make_s(a, text_first(value_bytes(v), (size_t)most));
+		return value_make_s(a, some_text(value_bytes(v), (size_t)most, last));
 	if (type == VALUE_L && n == 1)
-		return value_at(v, 0);
+		return value_at(v, last && value_count(v) ? value_count(v) - 1 : 0);
 	if (type == VALUE_L || type == VALUE_SS || type == VALUE_NS || type == VALUE_BS)
-		return first_elements(a, v, (size_t)most);
+		return some_elements(a, v, (size_t)most, last);
 	return VALUE_ABSENT;
 }
 
@@ -202,39 +252,6 @@ static struct value call_extreme(enum term_function f, const struct value *args,
 	return best;
 }
 
-bool term_moment(struct value v, int64_t *ms)
-{
-	struct number n;
-	int64_t seconds;
-
-	if (value_type(v) == VALUE_S)
-		return time_parse(value_bytes(v), ms) || time_parse_date(value_bytes(v), ms);
-	if (value_type(v) != VALUE_N)
-		return false;
-	n = value_number(v);
-	if (!number_to_i64(&n, &seconds) || seconds < TIME_MIN_MS / 1000 || seconds > TIME_MAX_MS / 1000)
-		return false;
-	*ms = seconds * 1000;
-	return true;
-}
-
-static struct value call_date(struct arena *a, struct value v)
-{
-	char text[TIME_DATE_MAX];
-	int64_t ms;
-
-	return term_moment(v, &ms) ? value_make_s(a, time_format_date(ms, text)) : VALUE_ABSENT;
-}
-
-static struct value call_epoch(struct arena *a, struct value v)
-{
-	int64_t ms;
-
-	if (!term_moment(v, &ms))
-		return VALUE_ABSENT;
-	return value_make_i64(a, (ms >= 0 ? ms : ms - 999) / 1000);
-}
-
 /* For ranking, where fifteen digits are plenty; absent where the result is no number. */
 static struct value call_power(struct arena *a, struct value x, struct value y)
 {
@@ -275,15 +292,34 @@ struct value term_call(struct arena *a, enum term_function f, const struct value
 	case CALL_LOWER:
 	case CALL_UPPER:
 	case CALL_SLUG: return call_change(a, f, args[0]);
-	case CALL_FIRST: return call_first(a, args, n);
+	case CALL_FIRST:
+	case CALL_LAST: return call_ends(a, f, args, n);
 	case CALL_WORDS: return call_words(a, args, n);
 	case CALL_MIN:
 	case CALL_MAX: return call_extreme(f, args, n);
-	case CALL_DATE: return call_date(a, args[0]);
-	case CALL_EPOCH: return call_epoch(a, args[0]);
+	case CALL_DATE:
+	case CALL_EPOCH:
+	case CALL_HOUR:
+	case CALL_WEEK:
+	case CALL_MONTH:
+	case CALL_YEAR:
+	case CALL_LATER: return term_call_time(a, f, args);
+	case CALL_MOD:
+	case CALL_FLOOR:
+	case CALL_CEIL:
+	case CALL_ABS:
+	case CALL_HASH:
+	case CALL_GEOHASH: return term_call_math(a, f, args);
+	case CALL_TRIM:
+	case CALL_TEXT:
+	case CALL_REPLACE:
+	case CALL_JOIN:
+	case CALL_SPLIT: return term_call_string(a, f, args, n);
 	case CALL_POWER: return call_power(a, args[0], args[1]);
 	case CALL_ROUND: return call_round(a, args, n);
 	case CALL_DAYS_AGO:
+	case CALL_HOURS_AGO:
+	case CALL_MINUTES_AGO:
 	case CALL_CHOOSE:
 	case CALLS: break;
 	}

@@ -3,14 +3,12 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/timestamp.h"
 #include "design/row.h"
+#include "design/term/regex.h"
 #include "design/term/term_parts.h"
 
 /* Where a sum or product needs more digits than a number has, its operands are rounded first. */
 #define DIGITS_OF_SUM    37
 #define DIGITS_OF_FACTOR 19
-
-#define DAY_MS   INT64_C(86400000)
-#define DAYS_MAX 10000000 /* far beyond the years a timestamp knows */
 
 /* ---- comparisons ---- */
 
@@ -342,6 +340,23 @@ static bool evaluate_comparison(const struct term *t, const struct term_scope *s
 	return true;
 }
 
+static bool evaluate_matches(const struct term *t, const struct term_scope *s, bool *out, struct error *e)
+{
+	enum regex_result r = REGEX_NO;
+	struct value v;
+
+	if (!value_of(t->args[0], s, &v, e))
+		return false;
+	if (value_type(v) == VALUE_S)
+		r = regex_match(t->regex, value_bytes(v));
+	*out = r == REGEX_YES;
+	if (r != REGEX_UNDECIDED)
+		return true;
+	return error_set(e, s->arena, ERR_VALIDATION,
+			 "A text could not be compared with the pattern '%.*s': it takes too long",
+			 SLICE_ARG(regex_text(t->regex)));
+}
+
 static bool is_condition(enum term_kind kind)
 {
 	switch (kind) {
@@ -379,6 +394,7 @@ static bool evaluate_condition(const struct term *t, const struct term_scope *s,
 		*out = !*out;
 		return true;
 	case TERM_IN: return is_in(t, s, out, e);
+	case TERM_MATCHES: return evaluate_matches(t, s, out, e);
 	case TERM_IS_ROLE: *out = has_role(t, s); return true;
 	case TERM_MAY: return caller_may(t, s, out, e);
 	case TERM_EXISTS: return fetch_item(t, s, out, &v, e);
@@ -437,23 +453,6 @@ static bool evaluate_choose(const struct term *t, const struct term_scope *s, st
 	return term_holds(t->args[0], s, &first, e) && value_of(t->args[first ? 1 : 2], s, out, e);
 }
 
-static bool evaluate_days_ago(const struct term *t, const struct term_scope *s, struct value *out, struct error *e)
-{
-	char text[TIME_TEXT_MAX];
-	struct number n;
-	struct value v;
-	int64_t days;
-
-	if (!value_of(t->args[0], s, &v, e))
-		return false;
-	if (value_type(v) != VALUE_N)
-		return true;
-	n = value_number(v);
-	if (number_to_i64(&n, &days) && days > -DAYS_MAX && days < DAYS_MAX)
-		*out = value_make_s(s->arena, time_format(s->now_ms - days * DAY_MS, text));
-	return true;
-}
-
 static bool evaluate_call(const struct term *t, const struct term_scope *s, struct value *out, struct error *e)
 {
 	struct value *args = arena_array(s->arena, struct value, t->arg_count);
@@ -461,12 +460,11 @@ static bool evaluate_call(const struct term *t, const struct term_scope *s, stru
 
 	if (f == CALL_CHOOSE)
 		return evaluate_choose(t, s, out, e);
-	if (f == CALL_DAYS_AGO)
-		return evaluate_days_ago(t, s, out, e);
 	for (size_t i = 0; i < t->arg_count; i++)
 		if (!value_of(t->args[i], s, &args[i], e))
 			return false;
-	*out = term_call(s->arena, f, args, t->arg_count);
+	*out = term_is_ago(f) ? term_ago(s->arena, f, args[0], s->now_ms, t->fine)
+			      : term_call(s->arena, f, args, t->arg_count);
 	return true;
 }
 
@@ -492,7 +490,10 @@ static bool evaluate(const struct term *t, const struct term_scope *s, struct va
 	switch (t->kind) {
 	case TERM_LITERAL:
 	case TERM_PATH: return value_of(t, s, out, e);
-	case TERM_NOW: *out = value_make_s(s->arena, time_format(s->now_ms, text)); return true;
+	case TERM_NOW:
+		*out = value_make_s(s->arena,
+				    time_format_unit(s->now_ms, t->fine ? TIME_MILLISECOND : TIME_SECOND, text));
+		return true;
 	case TERM_TODAY: *out = value_make_s(s->arena, time_format_date(s->now_ms, text)); return true;
 	case TERM_CALLER:
 		if (s->caller.n)

@@ -61,6 +61,8 @@ static const char *why_no_condition(const struct term *t)
 	case TERM_VISIBLE:
 	case TERM_EXISTS:
 		return "a filter sees one item and cannot look for another one: put what it would find out into the key or into an attribute, or make it a rule of allow or keep";
+	case TERM_MATCHES:
+		return "DynamoDB has no patterns: keep the outcome in an attribute of its own (= x matches '…') and compare with that, or write begins with or contains";
 	case TERM_MAY:
 		return "whether the caller may do something is decided before the filter runs, so the permission cannot come from the item";
 	case TERM_IN:

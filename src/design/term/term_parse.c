@@ -1,5 +1,6 @@
 /* The grammar of terms, by recursive descent, one function a rule.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "design/term/regex.h"
 #include "design/term/term_parser.h"
 #include "design/term/term_text.h"
 
@@ -49,6 +50,46 @@ static const struct term *parse_product(struct term_parser *p)
 	return t;
 }
 
+/* 30 days: a number and a unit of time. */
+static bool is_duration(const struct term_parser *p)
+{
+	struct term_token next = tp_peek(p);
+
+	return tp_is_token(p, TOK_NUMBER) && next.type == TOK_NAME &&
+	       time_unit_named(slice_make(p->text.p + next.at, next.end - next.at)) != TIME_UNITS;
+}
+
+/* x and a duration, which comes next: later(x, 30, 'day'). */
+static const struct term *parse_later(struct term_parser *p, const struct term *x, size_t at, bool minus)
+{
+	size_t from = p->now.at;
+	const struct term *args[] = { x, tp_parse_primary(p), NULL };
+	struct term *unit, *t;
+	struct slice word;
+	struct number n;
+
+	if (!args[1])
+		return NULL;
+	n = value_number(args[1]->value);
+	if (n.exponent < 0)
+		return tp_refuse_from(p, "bad-term", from, SLICE("this is no whole number"),
+				      SLICE("write 90 minutes, not 1.5 hours"));
+	n.negative = minus && n.digits;
+	((struct term *)(uintptr_t)args[1])->value = value_make_n(p->arena, &n);
+	word = tp_token_text(p);
+	from = p->now.at;
+	tp_advance(p);
+	unit = tp_make(p, TERM_LITERAL, from);
+	unit->value = value_make_s(p->arena, slice_str(time_unit_names[time_unit_named(word)]));
+	args[2] = unit;
+	t = (struct term *)(uintptr_t)tp_join(p, TERM_CALL, at, args, 3);
+	if (!t)
+		return NULL;
+	t->name = slice_str(term_functions[CALL_LATER].name);
+	t->function = CALL_LATER;
+	return t;
+}
+
 static const struct term *tp_parse_sum(struct term_parser *p)
 {
 	size_t at = p->now.at;
@@ -58,7 +99,7 @@ static const struct term *tp_parse_sum(struct term_parser *p)
 		enum term_kind kind = tp_is_token(p, TOK_PLUS) ? TERM_ADD : TERM_SUB;
 
 		tp_advance(p);
-		t = join2(p, kind, at, t, parse_product(p));
+		t = is_duration(p) ? parse_later(p, t, at, kind == TERM_SUB) : join2(p, kind, at, t, parse_product(p));
 	}
 	return t;
 }
@@ -145,6 +186,29 @@ static const struct term *parse_may(struct term_parser *p, const struct term *x,
 	return tp_join(p, TERM_MAY, at, &permission, 1);
 }
 
+/* x matches 'pattern' */
+static const struct term *parse_matches(struct term_parser *p, const struct term *x, size_t at)
+{
+	size_t from = p->now.at, wrong;
+	const struct term *args[2] = { x, NULL };
+	const struct regex *regex;
+	const char *why;
+	struct term *t;
+
+	if (!tp_is_token(p, TOK_STRING))
+		return tp_refuse(p, "a pattern in quotes", "as in: code matches '[A-Z]{3}-[0-9]+'");
+	args[1] = tp_parse_string(p);
+	regex = regex_compile(p->arena, value_bytes(args[1]->value), &why, &wrong);
+	if (!regex)
+		return tp_refuse_from(p, "bad-pattern", from,
+				      arena_printf(p->arena, "this is no pattern: %s, at character %zu", why, wrong + 1),
+				      SLICE(""));
+	t = (struct term *)(uintptr_t)tp_join(p, TERM_MATCHES, at, args, 2);
+	if (t)
+		t->regex = regex;
+	return t;
+}
+
 static bool sign_kind(enum term_token_type type, enum term_kind *out)
 {
 	if (type < TOK_EQ || type > TOK_GE)
@@ -171,6 +235,8 @@ static const struct term *parse_compared(struct term_parser *p, const struct ter
 		return parse_may(p, x, at);
 	if (tp_skip_word(p, "contains"))
 		return join2(p, TERM_CONTAINS, at, x, tp_parse_sum(p));
+	if (tp_skip_word(p, "matches"))
+		return parse_matches(p, x, at);
 	if (!tp_skip_word(p, "begins"))
 		return x;
 	if (!tp_skip_word(p, "with"))
@@ -233,7 +299,7 @@ static const struct term *refuse_rest(struct term_parser *p)
 		{ "not", "not comes first, as in: not x in ('a', 'b')" },
 		{ "starts", "write: begins with" },
 		{ "equals", "equality is =" },
-		{ "like", "there are begins with and contains" },
+		{ "like", "there are begins with, contains and matches" },
 		{ "has", "write: contains" },
 		{ "includes", "write: contains" },
 		{ "xor", "there are and, or and not" },

@@ -111,6 +111,9 @@ static const struct term *unknown_function(struct term_parser *p, struct slice n
 	struct slice message, repair = SLICE("");
 	bool entity = name.p[0] >= 'A' && name.p[0] <= 'Z';
 
+	/* The functions are many, and an entity's name may be like one of them. */
+	if (entity && meant && (name.p[0] | 0x20) != meant[0])
+		meant = NULL;
 	p->last_end = at + name.n;
 	if (slice_is(name, "now") || slice_is(name, "today") || slice_is(name, "caller"))
 		return tp_refuse_from(p, "unknown-function", at,
@@ -167,8 +170,8 @@ static const struct term *parse_call(struct term_parser *p)
 	return t;
 }
 
-/* "first" number "of" primary */
-static const struct term *parse_first(struct term_parser *p)
+/* ("first" | "last") number "of" primary */
+static const struct term *parse_ends(struct term_parser *p, enum term_function f)
 {
 	const struct term *args[2];
 	size_t at = p->now.at;
@@ -179,14 +182,14 @@ static const struct term *parse_first(struct term_parser *p)
 	if (!args[0])
 		return NULL;
 	if (!tp_skip_word(p, "of"))
-		return tp_refuse(p, "of", "as in: first 80 of content");
+		return tp_refuse(p, "of", f == CALL_FIRST ? "as in: first 80 of content" : "as in: last 4 of number");
 	args[1] = tp_enter(p) ? tp_parse_primary(p) : NULL;
 	p->depth--;
 	t = (struct term *)tp_join(p, TERM_CALL, at, args, 2);
 	if (!t)
 		return NULL;
-	t->name = slice_str(term_functions[CALL_FIRST].name);
-	t->function = CALL_FIRST;
+	t->name = slice_str(term_functions[f].name);
+	t->function = f;
 	return t;
 }
 
@@ -214,7 +217,9 @@ static const struct term *parse_name(struct term_parser *p)
 	if (next == TOK_NAME && tp_is_word(p, "visible"))
 		return parse_exists(p, TERM_VISIBLE);
 	if (next == TOK_NUMBER && tp_is_word(p, "first"))
-		return parse_first(p);
+		return parse_ends(p, CALL_FIRST);
+	if (next == TOK_NUMBER && tp_is_word(p, "last"))
+		return parse_ends(p, CALL_LAST);
 	if (tp_is_word(p, "true") || tp_is_word(p, "false"))
 		return parse_literal(p, TERM_LITERAL, value_make_bool(p->arena, tp_is_word(p, "true")));
 	if (tp_is_word(p, "null"))

@@ -39,6 +39,7 @@ static const struct {
 	[TERM_IN] = { TIGHT_COMPARE, NULL, NULL },         [TERM_BETWEEN] = { TIGHT_COMPARE, NULL, NULL },
 	[TERM_PRESENT] = { TIGHT_COMPARE, NULL, NULL },    [TERM_ABSENT] = { TIGHT_COMPARE, NULL, NULL },
 	[TERM_BEGINS] = { TIGHT_COMPARE, "begins with", NULL }, [TERM_CONTAINS] = { TIGHT_COMPARE, "contains", NULL },
+	[TERM_MATCHES] = { TIGHT_COMPARE, "matches", NULL },
 	[TERM_IS_ROLE] = { TIGHT_COMPARE, NULL, NULL },    [TERM_MAY] = { TIGHT_COMPARE, NULL, NULL },
 	[TERM_ADD] = { TIGHT_SUM, "+", NULL },             [TERM_SUB] = { TIGHT_SUM, "-", NULL },
 	[TERM_MUL] = { TIGHT_PRODUCT, "*", NULL },         [TERM_DIV] = { TIGHT_PRODUCT, "/", NULL },
@@ -53,6 +54,11 @@ static const struct {
 
 static enum tightness tightness(const struct term *t)
 {
+	enum time_unit unit;
+	int64_t n;
+
+	if (term_is_duration(t, &n, &unit))
+		return TIGHT_SUM;
 	return is_negative(t) ? TIGHT_UNARY : kinds[t->kind].tightness;
 }
 
@@ -116,10 +122,29 @@ static void print_list(struct buf *b, const struct term *t, size_t from, enum ti
 	buf_byte(b, ')');
 }
 
+/* x + 30 days */
+static bool print_duration(struct buf *b, const struct term *t)
+{
+	enum time_unit unit;
+	int64_t n;
+
+	if (!term_is_duration(t, &n, &unit))
+		return false;
+	print_in(b, t->args[0], TIGHT_SUM);
+	buf_printf(b, " %c %llu %s%s", n < 0 ? '-' : '+', n < 0 ? -(unsigned long long)n : (unsigned long long)n,
+		   time_unit_names[unit], n == 1 || n == -1 ? "" : "s");
+	return true;
+}
+
 static void print_call(struct buf *b, const struct term *t)
 {
-	if (slice_is(t->name, "first") && t->arg_count == 2 && is_number(t->args[0]) && !is_negative(t->args[0])) {
-		buf_lit(b, "first ");
+	bool ends = t->function == CALL_FIRST || t->function == CALL_LAST;
+
+	if (print_duration(b, t))
+		return;
+	if (ends && t->arg_count == 2 && is_number(t->args[0]) && !is_negative(t->args[0])) {
+		buf_put(b, t->name);
+		buf_byte(b, ' ');
 		term_print(b, t->args[0]);
 		buf_lit(b, " of ");
 		print_in(b, t->args[1], TIGHT_PRIMARY);
@@ -248,7 +273,7 @@ static bool is_beyond_item(const void *ctx, const struct term *t)
 	case TERM_EXISTS:
 	case TERM_VISIBLE:
 	case TERM_FETCH: return true;
-	case TERM_CALL: return t->function == CALL_DAYS_AGO;
+	case TERM_CALL: return term_is_ago(t->function);
 	case TERM_PATH: return t->of != TERM_OF_ITEM || (t->name_count > 1 && slice_is(t->names[0], "caller"));
 	default: return false;
 	}

@@ -101,6 +101,110 @@ static void writes_what_the_c_library_writes(void **state)
 	}
 }
 
+static void writes_periods_and_reads_them_again(void **state)
+{
+	static const struct {
+		const char *text, *first; /* the first moment of it */
+		enum time_unit unit;
+	} cases[] = {
+		{ "2026-11-15T12:00:00.007Z", "2026-11-15T12:00:00.007Z", TIME_MILLISECOND },
+		{ "2026-11-15T12:00:01Z", "2026-11-15T12:00:01.000Z", TIME_SECOND },
+		{ "2026-11-15T12:01", "2026-11-15T12:01:00.000Z", TIME_MINUTE },
+		{ "2026-11-15T23", "2026-11-15T23:00:00.000Z", TIME_HOUR },
+		{ "2026-11-15", "2026-11-15T00:00:00.000Z", TIME_DAY },
+		{ "2026-W46", "2026-11-09T00:00:00.000Z", TIME_WEEK },
+		{ "2026-W01", "2025-12-29T00:00:00.000Z", TIME_WEEK },
+		{ "2026-W53", "2026-12-28T00:00:00.000Z", TIME_WEEK },
+		{ "2025-W01", "2024-12-30T00:00:00.000Z", TIME_WEEK },
+		{ "2026-11", "2026-11-01T00:00:00.000Z", TIME_MONTH },
+		{ "2026", "2026-01-01T00:00:00.000Z", TIME_YEAR },
+	};
+	static const char *const wrong[] = { "2025-W53",      "2026-W00",         "2026-w46",  "2026-W4",
+					     "2026-13",       "2026-00",          "202",       "20x6",
+					     "2026-11-15T24", "2026-11-15T12:60", "2026-11-1", "" };
+	char text[TIME_TEXT_MAX];
+	enum time_unit unit;
+	int64_t ms;
+
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		assert_true(time_parse_unit(slice_str(cases[i].text), &unit, &ms));
+		assert_int_equal(unit, cases[i].unit);
+		assert_int_equal(time_format_unit(ms, TIME_MILLISECOND, text).n, 24);
+		assert_string_equal(text, cases[i].first);
+		assert_int_equal(time_format_unit(ms, unit, text).n, time_unit_width(unit));
+		assert_string_equal(text, cases[i].text);
+		/* the last millisecond is in it, the next one is not */
+		time_format_unit(time_add(ms, unit, 1) - 1, unit, text);
+		assert_string_equal(text, cases[i].text);
+		time_format_unit(time_add(ms, unit, 1), unit, text);
+		assert_string_not_equal(text, cases[i].text);
+	}
+	for (size_t i = 0; i < COUNT(wrong); i++)
+		if (time_parse_unit(slice_str(wrong[i]), &unit, &ms))
+			fail_msg("%s is accepted", wrong[i]);
+	assert_true(time_parse_unit(slice_str("2026-11-15T13:00:00.5+01:00"), &unit, &ms));
+	assert_int_equal(unit, TIME_MILLISECOND);
+	time_format_unit(-1, TIME_MILLISECOND, text);
+	assert_string_equal(text, "1969-12-31T23:59:59.999Z");
+	assert_true(time_parse_unit(slice_str("0000"), &unit, &ms) && ms == TIME_MIN_MS);
+	time_format_unit(TIME_MIN_MS, TIME_WEEK, text); /* a Saturday */
+	assert_int_equal(strlen(text), 8);
+}
+
+/* Each week of 400 years has seven days, and weeks sort as texts. */
+static void weeks_are_of_seven_days(void **state)
+{
+	char last[TIME_TEXT_MAX] = "", text[TIME_TEXT_MAX], wanted[16];
+	int64_t day = INT64_C(86400000), from = -25567 * day; /* 1900-01-01, a Monday */
+
+	for (int64_t i = 0; i < 400 * 366; i++) {
+		time_t t = (time_t)((from + i * day) / 1000);
+		struct tm tm;
+
+		time_format_unit(from + i * day, TIME_WEEK, text);
+		gmtime_r(&t, &tm);
+		strftime(wanted, sizeof(wanted), "%G-W%V", &tm);
+		assert_string_equal(text, wanted);
+		assert_true(i % 7 ? strcmp(text, last) == 0 : strcmp(text, last) > 0);
+		memcpy(last, text, sizeof(text));
+	}
+}
+
+static void adds_months_and_years_by_the_calendar(void **state)
+{
+	static const struct {
+		const char *from, *to;
+		enum time_unit unit;
+		int64_t n;
+	} cases[] = {
+		{ "2026-01-31T01:02:03Z", "2026-02-28T01:02:03Z", TIME_MONTH, 1 },
+		{ "2026-03-31T01:02:03Z", "2026-02-28T01:02:03Z", TIME_MONTH, -1 },
+		{ "2026-01-31T01:02:03Z", "2026-03-31T01:02:03Z", TIME_MONTH, 2 },
+		{ "2026-01-15T00:00:00Z", "2025-12-15T00:00:00Z", TIME_MONTH, -1 },
+		{ "2024-02-29T00:00:00Z", "2025-02-28T00:00:00Z", TIME_YEAR, 1 },
+		{ "2024-02-29T00:00:00Z", "2020-02-29T00:00:00Z", TIME_YEAR, -4 },
+		{ "1969-12-31T23:00:00Z", "1970-01-31T23:00:00Z", TIME_MONTH, 1 },
+		{ "2026-12-31T23:00:00Z", "2027-01-01T00:00:00Z", TIME_HOUR, 1 },
+		{ "2026-12-31T23:00:00Z", "2027-01-07T23:00:00Z", TIME_WEEK, 1 },
+		{ "2026-12-31T23:00:00Z", "9999-12-31T23:59:59Z", TIME_YEAR, INT64_MAX },
+		{ "2026-12-31T23:00:00Z", "0000-01-01T00:00:00Z", TIME_MONTH, INT64_MIN },
+		{ "2026-12-31T23:00:00Z", "9999-12-31T23:59:59Z", TIME_HOUR, INT64_MAX },
+		{ "2026-12-31T23:00:00Z", "0000-01-01T00:00:00Z", TIME_SECOND, INT64_MIN },
+	};
+	char text[TIME_TEXT_MAX];
+	int64_t ms;
+
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		assert_true(time_parse(slice_str(cases[i].from), &ms));
+		time_format(time_add(ms, cases[i].unit, cases[i].n), text);
+		assert_string_equal(text, cases[i].to);
+	}
+	assert_int_equal(time_unit_named(slice_str("days")), TIME_DAY);
+	assert_int_equal(time_unit_named(slice_str("year")), TIME_YEAR);
+	assert_int_equal(time_unit_named(slice_str("s")), TIME_UNITS);
+	assert_int_equal(time_unit_named(slice_str("")), TIME_UNITS);
+}
+
 static void stays_within_four_digits_of_years(void **state)
 {
 	char text[TIME_TEXT_MAX];
@@ -119,6 +223,9 @@ int main(void)
 		cmocka_unit_test(reads_rfc_3339),
 		cmocka_unit_test(refuses_invalid_timestamps),
 		cmocka_unit_test(writes_what_the_c_library_writes),
+		cmocka_unit_test(writes_periods_and_reads_them_again),
+		cmocka_unit_test(weeks_are_of_seven_days),
+		cmocka_unit_test(adds_months_and_years_by_the_calendar),
 		cmocka_unit_test(stays_within_four_digits_of_years),
 	};
 

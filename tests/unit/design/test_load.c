@@ -442,6 +442,7 @@ static void access_patterns_combine_others(void **state)
 		"    merge: {run: rows, for: word in words(input.q), with: {id: <word>}, by: id, in all: true}\n"
 		"  both: {path: /b/<id>, merge: {of: [rows, kids], by: at, else: n}}\n"
 		"  days: {path: /d/<date>, query: table, where: {PK: D#<date>}, walk: {date: one day back, 7 times}}\n"
+		"  months: {path: /m/<date>, query: table, where: {PK: D#<date>}, walk: {date: one month on, 12 times}}\n"
 		"  weeks: {path: /x/<date>, query: table, where: {PK: D#<date>}, walk: 'date, 2 weeks back, 3 times'}\n"
 		"  best:\n"
 		"    path: /best\n"
@@ -475,9 +476,13 @@ static void access_patterns_combine_others(void **state)
 	SLICE_IS(a->merge_else, "n");
 	a = pattern(d, "days");
 	SLICE_IS(a->walk_param, "date");
-	assert_int_equal(a->walk_days, 1);
+	assert_int_equal(a->walk_unit, TIME_DAY);
+	assert_int_equal(a->walk_step, -1);
 	assert_int_equal(a->walk_times, 7);
-	assert_int_equal(pattern(d, "weeks")->walk_days, 14);
+	assert_int_equal(pattern(d, "weeks")->walk_unit, TIME_WEEK);
+	assert_int_equal(pattern(d, "weeks")->walk_step, -2);
+	assert_int_equal(pattern(d, "months")->walk_unit, TIME_MONTH);
+	assert_int_equal(pattern(d, "months")->walk_step, 1);
 	a = pattern(d, "best");
 	assert_int_equal(a->rank->kind, TERM_DIV);
 	assert_int_equal(a->rank_keep, 20);

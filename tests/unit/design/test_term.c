@@ -16,7 +16,7 @@ static void show(struct buf *b, const struct term *t)
 		[TERM_GE] = ">=", [TERM_ADD] = "+", [TERM_SUB] = "-", [TERM_MUL] = "*",
 		[TERM_DIV] = "/", [TERM_IN] = "in", [TERM_BETWEEN] = "between",
 		[TERM_PRESENT] = "present", [TERM_ABSENT] = "absent", [TERM_BEGINS] = "begins",
-		[TERM_CONTAINS] = "contains", [TERM_IS_ROLE] = "role", [TERM_MAY] = "may",
+		[TERM_CONTAINS] = "contains", [TERM_MATCHES] = "matches", [TERM_IS_ROLE] = "role", [TERM_MAY] = "may",
 		[TERM_EXISTS] = "exists", [TERM_VISIBLE] = "visible",
 		[TERM_FETCH] = "fetch", [TERM_CALL] = "call",
 		[TERM_ALWAYS] = "always", [TERM_NEVER] = "never",
@@ -88,6 +88,8 @@ static void reads_the_grammar_with_its_precedence(void **state)
 		{ "a begins with 'x'", "[begins a 'x']", NULL },
 		{ "a Begins With lower(b)", "[begins a [call lower b]]",
 		  "a begins with lower(b)" },
+		{ "a matches 'x''+' and b", "[and [matches a 'x''+'] b]", NULL },
+		{ "not lower(a) matches '.'", "[not [matches [call lower a] '.']]", NULL },
 		{ "a contains 'x' or b", "[or [contains a 'x'] b]", NULL },
 		{ "caller is admin", "[role admin [caller]]", NULL },
 		{ "caller is not admin", "[not [role admin [caller]]]", "not caller is admin" },
@@ -116,6 +118,19 @@ static void reads_the_grammar_with_its_precedence(void **state)
 		{ "first(tags)", "[call first tags]", NULL },
 		{ "min(a, b) + MAX(c)", "[+ [call min a b] [call max c]]", "min(a, b) + max(c)" },
 		{ "words(title, tags)", "[call words title tags]", NULL },
+		{ "last 4 of content", "[call last 4 content]", NULL },
+		{ "last(4, content)", "[call last 4 content]", "last 4 of content" },
+		{ "last(tags) = last", "[= [call last tags] last]", NULL },
+		{ "at + 30 days", "[call later at 30 'day']", NULL },
+		{ "at - 1 month > now", "[> [call later at -1 'month'] [now]]", NULL },
+		{ "at + 1 hours - 90 minutes + 2 weeks", "[call later [call later [call later at 1 'hour'] -90 'minute'] 2 'week']",
+		  "at + 1 hour - 90 minutes + 2 weeks" },
+		{ "lower(x) + (at + 1 day)", "[+ [call lower x] [call later at 1 'day']]", NULL },
+		{ "(a + b) + 1 year", "[call later [+ a b] 1 'year']", "a + b + 1 year" },
+		{ "first 10 of (at + 1 day)", "[call first 10 [call later at 1 'day']]", NULL },
+		{ "later(at, n, 'days')", "[call later at n 'days']", NULL },
+		{ "later(at, 2, 'days')", "[call later at 2 'days']", "at + 2 days" },
+		{ "day + days = 2 and 3 > day", "[and [= [+ day days] 2] [> 3 day]]", NULL },
 		{ "first = 1 and exists = 2", "[and [= first 1] [= exists 2]]", NULL },
 		{ "date = 'x' and size > 2", "[and [= date 'x'] [> size 2]]", NULL },
 		{ "old.now = now.x", "[= old.now now.x]", NULL },
@@ -222,6 +237,17 @@ static void says_what_is_wrong_and_where(void **state)
 		{ "a.", "3:12+1 bad-term: the term ends where a name after the dot is expected | " },
 		{ "first 80 content", "3:19+7 bad-term: expected of, found content | as in: first "
 				      "80 of content" },
+		{ "at + 1.5 hours", "3:15+3 bad-term: this is no whole number | write 90 minutes, not 1.5 hours" },
+		{ "at + 30 dais", "3:18+4 bad-term: expected and, or, a comparison or the end, found dais | " },
+		{ "last 4 content", "3:17+7 bad-term: expected of, found content | as in: last 4 of number" },
+		{ "a matches b", "3:20+1 bad-term: expected a pattern in quotes, found b | as in: code matches "
+				 "'[A-Z]{3}-[0-9]+'" },
+		{ "a matches '(b'",
+		  "3:20+4 bad-pattern: this is no pattern: missing closing parenthesis, at character 3 | " },
+		{ "a matches 'b' matches 'c'",
+		  "3:24+7 bad-term: expected and, or, a comparison or the end, found matches | " },
+		{ "modd(a, b)", "3:10+4 unknown-function: there is no function modd | did you mean mod?" },
+		{ "mod(a)", "3:10+6 wrong-arguments: mod does not take 1 arguments | write mod(a, b)" },
 		{ "\x80", "3:10+0 bad-term: this term is not UTF-8 | " },
 	};
 
@@ -382,6 +408,8 @@ static void evaluates_terms(void **state)
 		{ "ss contains 'c'", YES }, { "ns contains 2", YES }, { "ns contains '2'", NO },
 		{ "bin contains bin", YES }, { "m contains 'k'", NO }, { "gone contains gone", NO },
 		{ "t", YES }, { "f", NO }, { "not f", YES }, { "not gone", YES }, { "not n", YES },
+		{ "s matches 'h.*o'", YES }, { "s matches 'h'", NO }, { "n matches '5'", NO }, { "gone matches '.*'", NO },
+		{ "text(n) matches '[0-9]'", YES }, { "not s matches 'x'", YES }, { "l matches '.*'", NO },
 		{ "t and n", NO }, { "f or t", YES }, { "t or s + 1 > 2", YES },
 		{ "f and s + 1 > 2", NO }, { "m.k = 'v'", YES }, { "anyone", YES }, { "nobody", NO },
 		/* arithmetic */
@@ -446,6 +474,51 @@ static void evaluates_terms(void **state)
 		{ "days_ago(-1)", "{'S':'2026-11-16T12:00:00Z'}" }, { "days_ago(huge)", "-" },
 		{ "choose(n > 1, 'many', 'few')", "{'S':'many'}" },
 		{ "choose(gone, 1 / 0, n)", "{'N':'5'}" }, { "choose(t, gone, n)", "-" },
+		/* numbers */
+		{ "mod(7, 3)", "{'N':'1'}" }, { "mod(-1, 10)", "{'N':'9'}" }, { "mod(1, -10)", "{'N':'-9'}" },
+		{ "mod(-7, -3)", "{'N':'-1'}" }, { "mod(6, 3)", "{'N':'0'}" }, { "mod(-6, 3)", "{'N':'0'}" },
+		{ "mod(7.5, 2)", "{'N':'1.5'}" }, { "mod(2, 7.5)", "{'N':'2'}" }, { "mod(1e100, 7)", "{'N':'4'}" },
+		{ "mod(1, 1e100)", "{'N':'1'}" }, { "mod(12345678901234567890123456789012345678, 7)", "{'N':'2'}" },
+		{ "mod(1e37, 99999999999999999999999999999999999999)",
+		  "{'N':'10000000000000000000000000000000000000'}" },
+		{ "mod(9e125, 99999999999999999999999999999999999997)", "{'N':'24300000000000'}" },
+		{ "mod(n, z)", "-" }, { "mod(s, 2)", "-" }, { "mod(gone, 2)", "-" },
+		{ "floor(2.5)", "{'N':'2'}" }, { "floor(-2.1)", "{'N':'-3'}" }, { "floor(3)", "{'N':'3'}" },
+		{ "floor(2.999999)", "{'N':'2'}" }, { "floor(-0.1)", "{'N':'-1'}" }, { "floor(s)", "-" },
+		{ "ceil(2.1)", "{'N':'3'}" }, { "ceil(-2.9)", "{'N':'-2'}" }, { "ceil(huge)",
+		  "{'N':'9000000000000000000000000000000000000000000000000000000000000000"
+		  "00000000000000000000000000000000000000000000000000000000000000'}" }, { "ceil(0.001)", "{'N':'1'}" },
+		{ "abs(-2.5)", "{'N':'2.5'}" }, { "abs(0)", "{'N':'0'}" }, { "abs(s)", "-" },
+		/* zlib.crc32(b'hello') is 907060870, of b'5' 2226203566, of b'' 0 */
+		{ "hash(s, 10)", "{'N':'0'}" }, { "hash(s, 1000000)", "{'N':'60870'}" }, { "hash(n, 100)", "{'N':'66'}" },
+		{ "hash('5', 100)", "{'N':'66'}" }, { "hash(s, 1)", "{'N':'0'}" }, { "hash('', 7)", "{'N':'0'}" },
+		{ "hash(s, z)", "-" }, { "hash(s, 2.5)", "-" }, { "hash(l, 2)", "-" }, { "hash(gone, 2)", "-" },
+		{ "geohash(57.64911, 10.40744, 11)", "{'S':'u4pruydqqvj'}" },
+		{ "geohash(-25.382708, -49.265506, 6)", "{'S':'6gkzwg'}" }, { "geohash(0, 0, 1)", "{'S':'s'}" },
+		{ "geohash(90, 180, 12)", "{'S':'zzzzzzzzzzzz'}" }, { "geohash(90.1, 0, 3)", "-" },
+		{ "geohash(1, 2, 13)", "-" }, { "geohash(gone, 2, 3)", "-" },
+		/* texts and lists */
+		{ "last 2 of 'éa😀'", "{'S':'a😀'}" }, { "last 99 of s", "{'S':'hello'}" }, { "last 0 of s", "{'S':''}" },
+		{ "last(l)", "{'S':'b'}" }, { "last 1 of l", "{'L':[{'S':'b'}]}" }, { "last(split('a,b', ','))", "{'S':'b'}" },
+		{ "last 1 of ns", "{'NS':['2']}" }, { "last(e)", "{'S':''}" }, { "last(n)", "-" },
+		{ "trim('  a b\t')", "{'S':'a b'}" }, { "trim(' ')", "{'S':''}" }, { "trim(n)", "-" },
+		{ "'n' + text(n) + text(t) + text(s)", "{'S':'n5truehello'}" }, { "text(l)", "-" },
+		{ "replace('a-b-c', '-', '+')", "{'S':'a+b+c'}" }, { "replace(s, 'l', '')", "{'S':'heo'}" },
+		{ "replace(s, '', 'x')", "{'S':'hello'}" }, { "replace(n, 'a', 'b')", "-" },
+		{ "join(split('a,b,', ','), ' + ')", "{'S':'a + b + '}" }, { "join(l, '/')", "{'S':'a/1/b'}" },
+		{ "join(ns, '+')", "{'S':'1+2'}" }, { "join(ss, '')", "{'S':'Lispc'}" }, { "join(s, '')", "-" },
+		{ "split('a', '')", "-" }, { "split('', ',')", "{'L':[{'S':''}]}" }, { "split(n, ',')", "-" },
+		/* times */
+		{ "hour(at)", "{'S':'2026-11-15T01'}" }, { "week(at)", "{'S':'2026-W46'}" }, { "month(at)", "{'S':'2026-11'}" },
+		{ "year(secs)", "{'S':'2026'}" }, { "week('2027-01-03')", "{'S':'2026-W53'}" }, { "year(s)", "-" },
+		{ "hours_ago(13)", "{'S':'2026-11-14T23:00:00Z'}" }, { "minutes_ago(1)", "{'S':'2026-11-15T11:59:00Z'}" },
+		{ "minutes_ago(s)", "-" }, { "hours_ago(huge)", "-" },
+		{ "now + 30 days", "{'S':'2026-12-15T12:00:00Z'}" }, { "today - 1 month", "{'S':'2026-10-15'}" },
+		{ "'2024-02-29T10:00:00.250Z' + 1 year", "{'S':'2025-02-28T10:00:00.250Z'}" },
+		{ "'2026-01-31' + 1 month", "{'S':'2026-02-28'}" }, { "'2026-W53' + 1 week", "{'S':'2027-W01'}" },
+		{ "'2026-11' - 11 months", "{'S':'2025-12'}" }, { "now - 90 minutes", "{'S':'2026-11-15T10:30:00Z'}" },
+		{ "s + 1 day", "-" }, { "gone + 1 day", "-" }, { "later(now, n, 'days')", "{'S':'2026-11-20T12:00:00Z'}" },
+		{ "later(now, n, s)", "-" }, { "now + 1 day > now", YES },
 		{ "visible Follow(caller, who)", YES }, { "visible Follow(who, caller)", NO },
 		{ "visible Secret(who)", NO }, { "visible Follow(caller, gone)", NO },
 	};
@@ -453,6 +526,23 @@ static void evaluates_terms(void **state)
 
 	for (size_t i = 0; i < COUNT(cases); i++)
 		expect(cases[i].text, evaluated(cases[i].text, "alice"), cases[i].value);
+}
+
+/* Of a few kilobytes, many megabytes could be made. */
+static void a_text_does_not_grow_without_end(void **state)
+{
+	char many[4001];
+
+	memset(many, 'a', 4000);
+	many[4000] = '\0';
+	(void)state;
+	expect("replace",
+	       evaluated(arena_cstr(&arena, arena_printf(&arena, "size(replace('%s', 'a', '%.100s'))", many, many)), ""),
+	       "{'N':'400000'}");
+	expect("replace",
+	       evaluated(arena_cstr(&arena, arena_printf(&arena, "replace('%s', 'a', '%s')", many, many)), ""), "-");
+	expect("join",
+	       evaluated(arena_cstr(&arena, arena_printf(&arena, "join(split('%s', 'a'), '%s')", many, many)), ""), "-");
 }
 
 static void without_a_token_the_caller_is_anonymous(void **state)
@@ -562,6 +652,7 @@ int main(void)
 		TEST(walks_through_all_terms),
 		TEST(printing_keeps_the_structure),
 		TEST(evaluates_terms),
+		TEST(a_text_does_not_grow_without_end),
 		TEST(without_a_token_the_caller_is_anonymous),
 		TEST(an_empty_scope_is_enough),
 		TEST(a_failing_fetch_fails_the_term),

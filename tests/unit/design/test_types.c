@@ -278,10 +278,82 @@ static void functions_take_what_they_are_for(void **state)
 		{ ATTRIBUTE("= power(n, «a»)"), "power(x, y)" },
 		{ ATTRIBUTE("= days_ago(«a»)"), "days_ago(n)" },
 		{ ATTRIBUTE("= max(«tags», 1)"), "have an order" },
+		{ ATTRIBUTE("= mod(n, «a»)"), "mod(a, b) is for numbers, and this is a text" },
+		{ ATTRIBUTE("= floor(«tags»)"), "floor(x)" },
+		{ ATTRIBUTE("= ceil(«at»)"), "ceil(x)" },
+		{ ATTRIBUTE("= abs(«a»)"), "abs(x)" },
+		{ ATTRIBUTE("= hash(«tags», 10)"), "hash(x, n) is for a text or number" },
+		{ ATTRIBUTE("= hash(a, «b»)"), "hash(x, n) is for a text or number" },
+		{ ATTRIBUTE("= hash(a, «0»)"), "hash takes a whole number from 1 to 1000000 here" },
+		{ ATTRIBUTE("= geohash(n, n, «13»)"), "geohash takes a whole number from 1 to 12 here" },
+		{ ATTRIBUTE("= geohash(n, «a», 5)"), "geohash(latitude" },
+		{ ATTRIBUTE("= last 3 of «n»"), "last takes from" },
+		{ ATTRIBUTE("= trim(«n»)"), "trim(x)" },
+		{ ATTRIBUTE("= text(«tags»)"), "text(x)" },
+		{ ATTRIBUTE("= replace(a, 'x', «n»)"), "replace(x, a, b)" },
+		{ ATTRIBUTE("= join(«a», ',')"), "join(list, ', ')" },
+		{ ATTRIBUTE("= join(tags, «n»)"), "join(list, ', ')" },
+		{ ATTRIBUTE("= split(«tags», ',')"), "split(x, ',')" },
+		{ ATTRIBUTE("= hour(«tags»)"), "hour(x)" },
+		{ ATTRIBUTE("= «n» + 30 days"),
+		  "times are added to timestamps, dates, months and years, and this is a number" },
+		{ ATTRIBUTE("= «date(at) + 3 hours»"), "a date has no hours" },
+		{ ATTRIBUTE("= later(at, n, «'dais'»)"), "there is no such unit of time" },
+		{ ATTRIBUTE("= later(at, «a», 'days')"), "so many units" },
+		{ ATTRIBUTE("number, default «at + 1 day»"), "a number is expected, and this is a timestamp" },
+		{ "    check: {likes < «hours_ago(1)»: no}\n", "a number is compared with a timestamp" },
+	};
+	static const char *const right[] = {
+		ATTRIBUTE("= at + 30 days"),
+		ATTRIBUTE("timestamp, default now + 1 hour"),
+		ATTRIBUTE("epoch, default now + 1 hour"),
+		ATTRIBUTE("= mod(n, 2) + hash(n, 10)"),
+		ATTRIBUTE("= lower(join(tags, ', ')) + trim(a)"),
+		"    check: {at + 1 day > now and last(tags) <> 'x' and last 2 of a = 'ab': no}\n",
 	};
 
 	(void)state;
 	EXPECT_ALL(BEFORE, cases, AFTER);
+	EXPECT_WELL(BEFORE, right, AFTER);
+}
+
+/* Texts with milliseconds and without have no order within a second. */
+static void times_that_meet_have_one_unit(void **state)
+{
+	static const struct wrong cases[] = {
+		{ "    check: {ms > «at»: no}\n", "is compared with one of whole seconds" },
+		{ "    check: {at = «ms»: no}\n", "is compared with one of whole seconds" },
+		{ "    check: {at in (now, «ms»): no}\n", "is compared with one of whole seconds" },
+		{ "    check: {max(at, «ms») > now: no}\n", "is compared with one of whole seconds" },
+		{ "    check: {ms + 1 day < «at»: no}\n", "is compared with one of whole seconds" },
+	};
+	const struct design *d = load_well(BEFORE ATTRIBUTE(
+		"timestamp ms, default now - 1 day") "      ms: timestamp ms, now\n      list: list of timestamp ms\n      copy: = ms\n"
+						     "      other: = max(ms, now)\n      plain: timestamp, default ms\n"
+						     "    check:\n"
+						     "      ms > now: a\n"
+						     "      choose(n > 1, now, ms + 1 hour) <= ms: b\n"
+						     "      ms between '2026-01-01T00:00:00Z' and days_ago(1): c\n"
+						     "      at > now: d\n" AFTER);
+	const struct entity *e = design_entity(d, SLICE("Thing"));
+	const struct term *t;
+
+	(void)state;
+	t = entity_attribute(e, SLICE("z"))->default_;
+	assert_true(t->args[0]->kind == TERM_NOW && t->args[0]->fine);
+	t = e->checks[0].term;
+	assert_true(t->args[1]->fine);
+	assert_true(e->checks[1].term->args[0]->args[1]->fine);
+	t = e->checks[2].term;
+	assert_true(slice_is(value_bytes(t->args[1]->value), "2026-01-01T00:00:00.000Z"));
+	assert_true(t->args[2]->fine);
+	assert_false(e->checks[3].term->args[1]->fine);
+	assert_true(entity_attribute(e, SLICE("list"))->fine);
+	assert_true(entity_attribute(e, SLICE("copy"))->fine);
+	assert_true(entity_attribute(e, SLICE("other"))->fine);
+	assert_int_equal(entity_attribute(e, SLICE("other"))->type, ATTR_TIMESTAMP);
+	assert_false(entity_attribute(e, SLICE("plain"))->fine);
+	EXPECT_ALL(BEFORE "      ms: timestamp ms\n", cases, AFTER);
 }
 
 #define CATEGORIES                                                                                                                    \
@@ -332,6 +404,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(conditions_are_conditions, begin, end),
 		cmocka_unit_test_setup_teardown(values_are_of_the_type_of_their_attribute, begin, end),
 		cmocka_unit_test_setup_teardown(functions_take_what_they_are_for, begin, end),
+		cmocka_unit_test_setup_teardown(times_that_meet_have_one_unit, begin, end),
 		cmocka_unit_test_setup_teardown(what_names_an_item_is_written_as_its_identity, begin, end),
 		cmocka_unit_test_setup_teardown(the_caller_has_no_attributes, begin, end),
 	};
