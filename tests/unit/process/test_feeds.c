@@ -15,7 +15,7 @@ static const char *const names[PROCESSORS] = {
 };
 enum { DELIVER = 1, WITHDRAW = 2, FILL = 4, UNFOLLOWED = 8, BLOCKED = 16 };
 
-#define SHARDS_MOST 8
+#define SHARDS 8
 #define SEQUENCE    64
 
 static struct world world;
@@ -23,13 +23,13 @@ static struct app_fixture *f = &world.f;
 static struct arena whole; /* of the fixture; a scenario has its own */
 static struct clock clock_fixed = { .now_ms = app_fixture_now };
 static struct slice stream;
-static char shards[SHARDS_MOST][SEQUENCE];
+static char shards[SHARDS][SEQUENCE];
 static size_t shard_count;
 static struct track {          /* of a processor at a shard */
 	char seen[SEQUENCE];   /* changes up to here have been looked at */
 	char stored[SEQUENCE]; /* what the table has */
 	bool is_stored;
-} tracks[PROCESSORS][SHARDS_MOST];
+} tracks[PROCESSORS][SHARDS];
 static int scenario;
 static char reader[32], author[32], post[32];
 
@@ -58,7 +58,7 @@ static int setup(void **state)
 	list = world_shards(&world);
 	stream = list.stream_arn;
 	shard_count = list.count;
-	assert_true(shard_count <= SHARDS_MOST);
+	assert_true(shard_count <= SHARDS);
 	for (size_t i = 0; i < shard_count; i++)
 		snprintf(shards[i], SEQUENCE, "%.*s", SLICE_ARG(list.list[i].id));
 	memset(tracks, 0, sizeof(tracks));

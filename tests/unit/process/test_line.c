@@ -6,7 +6,7 @@
 #include "base/clock.h"
 #include "process/process_internal.h"
 
-#define SHARDS_MOST 8
+#define SHARDS 8
 
 static const char design[] =
 	"entities:\n"
@@ -42,7 +42,7 @@ static const char design[] =
 
 static struct client c;
 static struct process *process;
-static struct reader *readers[SHARDS_MOST];
+static struct reader *readers[SHARDS];
 static size_t reader_count;
 
 /* ---- a database that fails ---- */
@@ -50,7 +50,7 @@ static size_t reader_count;
 static struct poisoned {
 	struct backend backend; /* first */
 	struct backend *real;
-} poisoned[SHARDS_MOST];
+} poisoned[SHARDS];
 static int failures;
 static bool poison_works; /* not while what is to fail is made */
 
@@ -87,7 +87,7 @@ static void open_readers(void)
 
 	assert_true(checkpoint_provision(&r));
 	assert_true(dyn_list_shards(&r, &list));
-	assert_true(list.count <= SHARDS_MOST);
+	assert_true(list.count <= SHARDS);
 	reader_count = list.count;
 	for (size_t i = 0; i < reader_count; i++) {
 		readers[i] = reader_new(process, list.stream_arn, &list.list[i]);
