@@ -15,8 +15,8 @@ static const char *const names[PROCESSORS] = {
 };
 enum { DELIVER = 1, WITHDRAW = 2, FILL = 4, UNFOLLOWED = 8, BLOCKED = 16 };
 
-#define SHARDS 8
-#define SEQUENCE    64
+#define SHARDS   8
+#define SEQUENCE 64
 
 static struct world world;
 static struct app_fixture *f = &world.f;
