@@ -130,18 +130,20 @@ static struct idempotency_shared *make_ticket(struct run *r, const struct idempo
 	return s;
 }
 
-/* Puts the item as running, where there is none or in place of `old`. */
+/* Puts the item as running, where there is none or in place of `old`, while that is running as well: its write may be
+ * done right now (S3). */
 static enum dyn_outcome put_running(struct run *r, const struct idempotency_shared *s, struct value old,
 				    struct value *there)
 {
-	struct value_member same = { SLICE("turn"), value_get(old, SLICE("turn")) };
+	struct value_member same[] = { { SLICE("turn"), value_get(old, SLICE("turn")) },
+				       { SLICE("state"), value_get(old, SLICE("state")) } };
 	struct dyn_write w = { .kind = DYN_PUT, .table = beside_table(r), .item = make_item(r, s, NULL) };
 	struct dyn_refusal refusal = { 0 };
 	enum dyn_outcome end;
 
 	if (value_present(old)) {
-		w.equal = &same;
-		w.equal_count = 1;
+		w.equal = same;
+		w.equal_count = 2;
 	} else {
 		w.must_not_exist = true;
 		w.or_expired = SLICE(BESIDE_TTL);
