@@ -206,7 +206,8 @@ void fleet_put(const struct fleet *f, int64_t now_ms, struct buf *b);
 struct reader *reader_new(struct process *p, struct slice stream, const struct shard *shard); /* NULL: memory */
 bool reader_start(struct reader *r) MUST_CHECK;
 void reader_free(struct reader *r); /* joins */
-/* The shard has ended for a station (NULL: for all, or its thread has): tells those that wait for it (R4).
+/* The shard has ended for a station (NULL: for all, or this server reads it no longer): tells its children, of which
+ * some may wait for it (R4).
  * `wants_list`: the shards are to be listed again. */
 void reader_ended(struct reader *r, const struct station *s, bool wants_list);
 /* Whether this server reads the shard. */
