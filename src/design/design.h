@@ -478,6 +478,12 @@ const struct access *design_access(const struct design *d, struct slice name);
 const struct design_index *design_index(const struct design *d, struct slice name);
 const struct action *entity_action(const struct entity *e, struct slice name);
 const struct attribute *entity_attribute(const struct entity *e, struct slice name);
+/* Where new items of the entity are POSTed to: its path without the placeholders at its end; the path itself if there
+ * are none. */
+struct slice entity_collection(const struct entity *e);
+bool attribute_is_number(const struct attribute *a);
+/* Whether the index's projection has an attribute that is no key. */
+bool index_carries(const struct design_index *x, struct slice name);
 /* Whether it tells items apart for ever: unique, and it never changes. NULL: no. */
 static inline bool attribute_is_id(const struct attribute *a)
 {

@@ -57,7 +57,7 @@ static struct slice keep_in_group(struct comparing *c, struct slice s)
 
 static struct value keep_value(struct comparing *c, struct value v)
 {
-	struct slice s = keep_in_group(c, slice_make(v.p, v.n));
+	struct slice s = keep_in_group(c, value_slice(v));
 
 	return value_present(v) ? (struct value){ (const uint8_t *)s.p, s.n } : VALUE_ABSENT;
 }

@@ -47,11 +47,6 @@ struct rehearsal {
 	bool was_reached; /* it reached an effect that cannot be undone: exploring has found everything */
 };
 
-static struct slice bytes_of(struct value v)
-{
-	return slice_make(v.p, v.n);
-}
-
 static bool is_guess(const struct rehearsal *h)
 {
 	return h->wanted.n || h->asked.n || h->was_assumed;
@@ -170,11 +165,11 @@ static void want(struct rehearsal *h, struct value key)
 {
 	struct value *copy;
 
-	if (map_get(&h->wanted, bytes_of(key)))
+	if (map_get(&h->wanted, value_slice(key)))
 		return;
 	copy = arena_new(h->run.arena, struct value);
 	*copy = value_copy(h->run.arena, key);
-	map_set(&h->wanted, bytes_of(*copy), copy);
+	map_set(&h->wanted, value_slice(*copy), copy);
 }
 
 /* False: unknown; it must be read. */
@@ -185,7 +180,7 @@ static bool know(struct rehearsal *h, struct arena *a, struct value key, struct 
 
 	if (h->is_final)
 		return false;
-	known = map_get(&h->known, bytes_of(key));
+	known = map_get(&h->known, value_slice(key));
 	if (known) {
 		*item = *known;
 		return true;
@@ -337,7 +332,7 @@ static void learn(struct rehearsal *h, struct value key, struct value found)
 	struct value *item = arena_new(h->run.arena, struct value);
 
 	*item = found;
-	map_set(&h->known, bytes_of(key), item);
+	map_set(&h->known, value_slice(key), item);
 	guess_learn(h->guesses, key, found);
 }
 

@@ -140,16 +140,11 @@ bool access_run(struct run *r, struct access_ask *q, struct read_result *out)
 /* id=a,b: split before decoding, so that an id may contain a comma. */
 static bool give_ids(struct run *r, struct access_ask *q, struct slice raw)
 {
-	size_t from = 0;
-	struct slice id;
+	struct slice part, id;
 
-	for (size_t i = 0; i <= raw.n; i++) {
-		if (i < raw.n && raw.p[i] != ',')
-			continue;
-		if (!target_decode(r, slice_make(raw.p + from, i - from), true, &id) || !access_give_id(r, q, id))
+	while (slice_next(&raw, ',', &part))
+		if (!target_decode(r, part, true, &id) || !access_give_id(r, q, id))
 			return false;
-		from = i + 1;
-	}
 	return true;
 }
 

@@ -39,26 +39,22 @@ static const struct row_of_kind {
 
 static bool is_json_type(struct slice type)
 {
-	const char *end = memchr(type.p, ';', type.n);
+	struct slice name;
 
-	if (end)
-		type.n = (size_t)(end - type.p);
-	while (type.n && (type.p[type.n - 1] == ' ' || type.p[type.n - 1] == '\t'))
-		type.n--;
-	return slice_equal_any_case(type, SLICE("application/json")) ||
-	       slice_equal_any_case(type, SLICE("application/merge-patch+json"));
+	slice_next(&type, ';', &name);
+	name = slice_trim(name, " \t");
+	return slice_equal_any_case(name, SLICE("application/json")) ||
+	       slice_equal_any_case(name, SLICE("application/merge-patch+json"));
 }
 
 static bool read_body(struct app_exchange *x)
 {
 	static const struct json empty = { .type = JSON_OBJECT };
-	struct slice text = x->q->body;
+	struct slice text = slice_trim(x->q->body, SLICE_BLANKS);
 
 	if (x->body)
 		return true;
 	x->body = &empty;
-	while (text.n && memchr(" \t\r\n", text.p[text.n - 1], 4))
-		text.n--;
 	if (!text.n)
 		return true;
 	if (x->q->content_type.n && !is_json_type(x->q->content_type))

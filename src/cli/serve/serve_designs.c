@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <time.h>
 
+#include "app/db/beside.h"
 #include "app/db/provision.h"
 #include "app/db/provision_request.h"
 #include "app/db/shared_secret.h"
@@ -356,7 +357,7 @@ static bool list_remote_tables(struct serve_designs *s, struct api *api, char *w
 			if (!s->databases[i]->is_remote)
 				continue;
 			names[count++] = s->list[i]->table;
-			names[count++] = arena_printf(&s->arena, "%.*s.thorpe", SLICE_ARG(s->list[i]->table));
+			names[count++] = beside_name(&s->arena, s->list[i]->table);
 		}
 		api_list_also(api, names, count);
 	}, {

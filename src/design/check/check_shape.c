@@ -4,12 +4,6 @@
 #include "base/grow.h"
 #include "design/check/check.h"
 
-bool index_carries(const struct design_index *x, struct slice name)
-{
-	return x->projection == PROJECT_ALL ||
-	       (x->projection == PROJECT_INCLUDE && slice_among(x->include, x->include_count, name));
-}
-
 /* ---- shapes ---- */
 
 const struct key_rule *shape_rules(const struct shape *s, size_t *count)

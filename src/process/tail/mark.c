@@ -101,18 +101,14 @@ static bool parse_part(struct slice text, struct mark_part *p)
 
 bool mark_parse(struct slice text, struct mark *out)
 {
+	struct slice part;
+
 	out->count = 0;
 	out->is_full = false;
-	while (text.n) {
-		const char *dot = memchr(text.p, '.', text.n);
-		size_t n = dot ? (size_t)(dot - text.p) : text.n;
-
-		if (out->count == MARK_MOST || !parse_part(slice_make(text.p, n), &out->list[out->count]))
+	while (slice_next(&text, '.', &part)) {
+		if (out->count == MARK_MOST || !parse_part(part, &out->list[out->count]))
 			return false;
 		out->count++;
-		if (dot && n + 1 == text.n)
-			return false; /* a dot, and nothing after it */
-		text = slice_make(text.p + n + (dot != NULL), text.n - n - (dot != NULL));
 	}
 	return out->count > 0;
 }
