@@ -72,8 +72,8 @@ bool slice_contains(struct slice s, struct slice part);
 /* Equal, except for the case of ASCII letters. */
 bool slice_equal_any_case(struct slice a, struct slice b);
 
-/* Takes the part before the next separator off *rest: "a,,b" gives "a", "" and "b". An empty text has one part, which is
- * empty. False: there is none left; rest->p is NULL after the last part. */
+/* Takes the part before the next separator off *rest: "a,,b" gives "a", "" and "b". An empty text has one part, which
+ * is empty. False: there is none left; rest->p is NULL after the last part. */
 static inline bool slice_next(struct slice *rest, char separator, struct slice *part)
 {
 	const char *end = rest->n ? (const char *)memchr(rest->p, separator, rest->n) : NULL;

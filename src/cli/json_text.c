@@ -43,7 +43,7 @@ static size_t skip_value(struct slice s, size_t at)
 	return at;
 }
 
-/* The next thing between commas, from `at`, which moves past its comma. */
+/* The next value between commas, from `at`, which moves past its comma. */
 static bool next_part(struct slice s, size_t *at, struct slice *value)
 {
 	size_t from = skip_space(s, *at), end;

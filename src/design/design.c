@@ -1,4 +1,4 @@
-/* Looking things up in a loaded design.
+/* Look-ups in a loaded design.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/map.h"
 #include "design/design.h"

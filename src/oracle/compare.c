@@ -1,4 +1,4 @@
-/* Compares facts group by group: a group has the facts of several items about one thing.
+/* Compares facts group by group: a group has the facts of several items about one subject.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "oracle/oracle_internal.h"
 

@@ -140,8 +140,8 @@ static void imply_there(struct oracle *o, const struct entity *e, struct value s
 	fact_add(o, &b);
 }
 
-/* The only entity whose keys the item has, when wrong constants (entityType) keep it from being one of its items. It is
- * not judged, but nothing that belongs to it is reported as left over. */
+/* The only entity whose keys the item has, when wrong constants (entityType) keep it from being one of its items. It
+ * is not judged, but nothing that belongs to it is reported as left over. */
 static const struct entity *misfit_of(struct oracle *o, struct value stored)
 {
 	struct run *r = &o->run;

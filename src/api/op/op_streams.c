@@ -159,7 +159,7 @@ static void describe_shards(struct op_state *s, const struct stream *stream, str
 		struct slice id = shard_id_text(stream, shard, s->arena);
 		struct shard_facts f;
 
-		/* A start shard that does not exist is no error here, only a position in the order. */
+		/* A start shard that does not exist is not an error here, only a position in the order. */
 		if ((after.n && slice_cmp(id, after) <= 0) || !is_listed(s, stream, shard, &f))
 			continue;
 		if (listed++ == most)

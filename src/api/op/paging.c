@@ -199,7 +199,8 @@ bool paging_check_filter(struct op_state *s, struct paging *p, struct error *e)
 	n = condition_paths(p->request.filter, &paths);
 	if (!params_check_key_paths(s, p->request.table, paths, n, e))
 		return false;
-	/* Query refuses a filter on attributes that the index (of either kind) lacks; in a Scan they are just absent. */
+	/* Query refuses a filter on attributes that the index (of either kind) lacks; in a Scan they are just
+	 * absent. */
 	if (!p->request.index || !p->request.terms)
 		return true;
 	missing = not_projected(s, p, paths, n);

@@ -38,7 +38,7 @@ struct rehearsal {
 	unsigned trips;   /* round trips, one after the other */
 	int together;     /* nesting depth of backend_together() */
 	bool is_final;    /* no more guesses, and nothing is known */
-	bool is_noted;    /* backend_aside() was used, or there were many rehearsals: no more guesses */
+	bool is_noted;    /* after backend_aside(), or after many rehearsals: no more guesses */
 	bool was_assumed; /* this rehearsal assumed that a note had been made */
 	bool is_complete; /* the previous rehearsal needed no more reads */
 	bool was_ended;   /* by end(), not because memory ran out */

@@ -1,8 +1,8 @@
 /* Several patterns as one list.
  *
  * With `by` the parts are read together, and the row that is first by that attribute comes next. Without it one part
- * follows the other. An item comes once: its rows have the same value of `by`, so a cursor only has to hold the keys of
- * the rows that share the last value.
+ * follows the other. An item comes once: its rows have the same value of `by`, so a cursor only has to hold the keys
+ * of the rows that share the last value.
  *
  * Parts do not wait for one another (backend_together()): the patterns that lead to them and the first rows of all are
  * read at once. In turn, the first part is read alone, since its rows may be enough; then all others together.

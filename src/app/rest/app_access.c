@@ -1,5 +1,5 @@
-/* Access patterns: parameters from the address, the page, how long it may be cached; and actions on all rows of a list.
- * SPDX-License-Identifier: Apache-2.0 */
+/* Access patterns: parameters from the address, the page, how long it may be cached; and actions on all rows of a
+ * list. SPDX-License-Identifier: Apache-2.0 */
 #include "app/rest/app_access.h"
 #include "app/rest/app_exchange.h"
 #include "app/entity/input.h"

@@ -57,8 +57,8 @@ bool handle_call(struct app_exchange *x) MUST_CHECK;
 bool handle_openapi(struct app_exchange *x) MUST_CHECK; /* openapi/openapi.c */
 bool handle_index(struct app_exchange *x) MUST_CHECK;
 
-/* Runs a handler once for an Idempotency-Key; repetitions get its answer (app_once.c). `has_receipt`: the handler makes
- * a single write, which can leave a receipt. */
+/* Runs a handler once for an Idempotency-Key; repetitions get its answer (app_once.c). `has_receipt`: the handler
+ * makes a single write, which can leave a receipt. */
 bool handle_once(struct app_exchange *x, bool has_receipt, bool (*handle)(struct app_exchange *x)) MUST_CHECK;
 /* The answer to a write whose receipt says that it succeeded, from the item as it is now at `key` (app_item.c). */
 bool answer_receipt(struct app_exchange *x, struct value key) MUST_CHECK;
@@ -128,8 +128,8 @@ enum idempotency_state idempotency_shared_begin(struct run *r, const struct idem
 /* After backend_settle(). An answer that is too large is not kept either. */
 void idempotency_shared_end(struct run *r, const struct idempotency_shared *ticket, const struct answer *answer);
 /* The database did not say whether the write succeeded. Reads the receipt, and takes it away unless it says so: after
- * that the write can no longer succeed. After backend_settle(). NEW: it did not. WRITTEN: it did, ticket->item. RUNNING:
- * another request has taken over. FAILED: not known now; a repetition will tell. */
+ * that the write can no longer succeed. After backend_settle(). NEW: it did not. WRITTEN: it did, ticket->item.
+ * RUNNING: another request has taken over. FAILED: not known now; a repetition will tell. */
 enum idempotency_state idempotency_shared_ask(struct run *r, struct idempotency_shared *ticket);
 
 #endif

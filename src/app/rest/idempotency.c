@@ -147,7 +147,8 @@ static void give_up(void *ptr)
 	ticket->entry = NULL;
 }
 
-/* The caller holds the lock, so this must not leave by longjmp: it copies the answer to `to`, which has `room` bytes. */
+/* The caller holds the lock, so this must not leave by longjmp: it copies the answer to `to`, which has `room`
+ * bytes. */
 static enum idempotency_state begin_locked(struct idempotency *t, const struct idempotency_ask *q, struct answer *answer,
 					   char *to, size_t *room, struct idempotency_ticket *ticket)
 {

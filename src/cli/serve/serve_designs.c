@@ -265,7 +265,8 @@ static bool provision_all(struct serve_designs *s, char *why, size_t n)
 	return ok;
 }
 
-/* Makes what servers of a table elsewhere share. Tables that exist are changed on this machine only: elsewhere that is for `deploy`. */
+/* Makes what servers of a table elsewhere share. Tables that exist are changed on this machine only: elsewhere that is
+ * for `deploy`. */
 static bool provision_shared(struct serve_designs *s, size_t i, struct backend *b, struct arena *a, struct error *e)
 {
 	const struct database_remote *d = (const struct database_remote *)s->databases[i];

@@ -113,8 +113,8 @@ struct about about_access(const struct checker *c, const struct access *a);
 struct about about_space(const struct checker *c, const struct space *s);
 
 #define AT_SUBJECT ((struct place){ 0 })
-/* Reports a finding of the running rule about c->about, with the rule's severity, reason and repair. AT_SUBJECT: at the
- * place of what it is about. */
+/* Reports a finding of the running rule about c->about, with the rule's severity, reason and repair. AT_SUBJECT: at
+ * the place of what it is about. */
 void check_say(struct checker *c, struct place place, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 /* Change the finding just made; nothing when it was accepted. */
 void check_severity(struct checker *c, enum severity severity);

@@ -187,7 +187,8 @@ const struct where_rule *check_where(const struct access *a, struct slice attrib
 	return NULL;
 }
 
-/* Whether keys of the form `t` can be on this side of the bound: decided by the literal beginnings, where they differ. */
+/* Whether keys of the form `t` can be on this side of the bound: decided by the literal beginnings, where they
+ * differ. */
 static bool on_side(struct slice bound, struct slice key, bool above)
 {
 	size_t n = bound.n < key.n ? bound.n : key.n;

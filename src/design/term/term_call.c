@@ -252,7 +252,7 @@ static struct value call_extreme(enum term_function f, const struct value *args,
 	return best;
 }
 
-/* For ranking, where fifteen digits are plenty; absent where the result is no number. */
+/* For ranking, where fifteen digits are plenty; absent where the result is not a number. */
 static struct value call_power(struct arena *a, struct value x, struct value y)
 {
 	struct number n;

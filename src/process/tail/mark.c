@@ -16,7 +16,7 @@ struct mark_part *mark_add(struct mark *m, struct slice shard)
 {
 	struct mark_part *p = &m->list[m->count];
 
-	if (m->count == MARK_MOST || mark_find(m, shard)) { /* two shards under one hash cannot be told apart */
+	if (m->count == MARK_MOST || mark_find(m, shard)) { /* two shards with one hash cannot be distinguished */
 		m->is_full = true;
 		return NULL;
 	}
