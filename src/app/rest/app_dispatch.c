@@ -82,16 +82,13 @@ static bool is_for_operators(const struct app_exchange *x, const struct slice *s
 /* True: answered. */
 static bool ask_operators(struct app_exchange *x)
 {
-	struct app_reply reply = { 0 };
-
 	if (!x->caller_known && !caller_read(&x->run, x->q->authorization))
 		return false;
 	if (!x->run.caller.operator_)
 		return no_such_address(x);
 	backend_settle(x->run.backend);
-	x->app->operators(x->app->operators_ctx, x->run.backend, x->run.arena, x->q, &reply);
 	x->answer.ready = arena_new(x->run.arena, struct app_reply);
-	*x->answer.ready = reply;
+	x->app->operators(x->app->operators_ctx, x->run.backend, x->run.arena, x->q, x->answer.ready);
 	return true;
 }
 

@@ -4,7 +4,7 @@
  * are copied. Both their number and their bytes are limited: the oldest finished entries go first. Entries of running
  * requests stay; there is at most one for each request in progress.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "app/rest/app_exchange.h"
+#include "app/rest/idempotency.h"
 #include "base/alloc.h"
 #include <pthread.h>
 

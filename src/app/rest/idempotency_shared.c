@@ -12,7 +12,7 @@
  *       repeated.
  *   S3  A written one is never taken over and never deleted: its answer is made again.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "app/rest/app_exchange.h"
+#include "app/rest/idempotency.h"
 #include "app/db/beside.h"
 #include "base/log.h"
 #include "base/ulid.h"
