@@ -242,7 +242,7 @@ void track_went_past(struct track *t, struct slice sequence);
 
 /* ---- process_control.c, process_parked.c ---- */
 void control_put_time(struct buf *b, const char *name, int64_t ms);
-/* Of a parameter: 0 to `most`; -1: it is no such number. */
+/* Of a parameter: 0 to `most`; -1: it is not such a number. */
 int control_number(struct slice text, int most);
 bool process_replay(struct process *p, struct run *r, struct station *s, int64_t from_ms) MUST_CHECK;
 bool parked_list(struct process *p, struct run *r, struct station *s, struct slice query, struct buf *out) MUST_CHECK;

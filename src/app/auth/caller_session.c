@@ -46,7 +46,7 @@ static struct slice account_text(struct run *r, const struct row *account)
 	buf_put(&b, e->name);
 	buf_byte(&b, ':');
 	if (!is_subject(account))
-		base64url_put(&b, slice_make(identity.p, identity.n));
+		base64url_put(&b, value_slice(identity));
 	return buf_slice(&b);
 }
 
@@ -292,8 +292,7 @@ struct caller caller_copy(const struct caller *c, void *room)
 	copy.session.stamp = slice_pack(&at, c->session.stamp);
 	for (size_t i = 0; i < 2; i++)
 		if (value_present(c->session.keys[i]))
-			copy.session.keys[i].p =
-				(const uint8_t *)slice_pack(&at, slice_make(c->session.keys[i].p, c->session.keys[i].n)).p;
+			copy.session.keys[i].p = (const uint8_t *)slice_pack(&at, value_slice(c->session.keys[i])).p;
 	copy.permissions_known = false;
 	copy.permissions = NULL;
 	copy.permission_count = 0;
