@@ -266,7 +266,9 @@ struct entity {
 	struct slice found_by; /* access pattern that completes the key when the identity does not; empty: none */
 	const struct access *found_access; /* the same */
 	bool internal;                     /* no routes of its own: written by companions and processors only */
-	bool may_expire;                   /* its items can have the ttl attribute */
+	const struct attribute *show; /* what its own read shows besides the item: `derived`, and its inferred type */
+	size_t show_count;
+	bool may_expire; /* its items can have the ttl attribute */
 	/* access pattern ids that creating, updating, deleting and reading by key serve: "W-A17" */
 	const struct slice *patterns[ALLOW_VERBS];
 	size_t pattern_count[ALLOW_VERBS];
@@ -356,6 +358,8 @@ struct access {
 	const struct slice *without; /* attributes left out of the rows */
 	const struct name *const *without_at;
 	size_t without_count;
+	const struct attribute *show; /* what rows show besides the item: `derived`, and its inferred type */
+	size_t show_count;
 	const struct slice *merge_of;            /* merge: several patterns as one list, by merge_by, else merge_else */
 	const struct access *const *merge_parts; /* the same */
 	size_t merge_of_count;

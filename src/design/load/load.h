@@ -248,6 +248,8 @@ struct load_path {
 	size_t count;
 };
 struct load_path load_path(struct load *l, const struct yaml *y, const struct load_scope *scope);
+/* name: term; each as a derived attribute, whose type load_infer() finds. */
+size_t load_show(struct load *l, const struct yaml *y, const struct load_scope *scope, const struct attribute **out);
 /* A literal: the word of a choice, or text. */
 const struct term *load_literal(struct load *l, struct slice text, struct place p);
 bool load_is_choice(const struct attribute *a, struct slice word); /* `a` may be NULL */

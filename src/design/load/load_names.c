@@ -151,6 +151,7 @@ static void visit_entity(struct naming *x, struct entity *e)
 	e->param_at = number_all(x, e->params, e->param_count);
 	e->may_expire = may_expire(x->load->d, e);
 	visit_attributes(x, e->attributes, e->attribute_count);
+	visit_attributes(x, e->show, e->show_count);
 	visit_rules(x, e->keys, e->key_count);
 	visit_rules(x, e->login.secret, e->login.secret_count);
 	EACH (struct companion, c, e->companions, e->companion_count) {
@@ -188,6 +189,7 @@ static void visit_access(struct naming *x, struct access *a)
 {
 	a->param_at = number_all(x, a->params, a->param_count);
 	visit_attributes(x, a->query_params, a->query_param_count);
+	visit_attributes(x, a->show, a->show_count);
 	a->key = a->from ? &a->from->key : &x->load->d->key;
 	visit_access_key(x, a);
 	EACH (struct where_rule, w, a->where, a->where_count)
