@@ -110,7 +110,10 @@ void station_backlog(struct process *p, struct station *s, int64_t *lag_ms, uint
 /* Whether the station's work reads indexes. The keeper's does: it searches copies and dependent items. */
 static bool asks_indexes(const struct processor *x)
 {
-	return !x || late_reads_index(x->rows_access) || late_reads_index(x->target_access);
+	for (size_t i = 0; x && i < x->parts; i++)
+		if (late_reads_index(x[i].rows_access) || late_reads_index(x[i].target_access))
+			return true;
+	return !x;
 }
 
 static struct station *add_station(struct process *p, const struct processor *processor, struct slice name)
@@ -143,7 +146,7 @@ static bool add_stations(struct process *p)
 		const struct processor *x = &d->processors[i];
 		struct station *s;
 
-		if (x->effect == EFFECT_SEND && !send_is_needed(x))
+		if (!x->parts || (x->effect == EFFECT_SEND && !send_is_needed(x)))
 			continue;
 		s = add_station(p, x, x->name);
 		if (x->effect != EFFECT_SEND) {

@@ -82,11 +82,14 @@ bool process_replay(struct process *p, struct run *r, struct station *s, int64_t
 static const char *effect_name(const struct station *s)
 {
 	static const char *const names[] = {
-		[EFFECT_PUT] = "put",     [EFFECT_UPDATE] = "update", [EFFECT_DELETE] = "delete",
-		[EFFECT_COUNT] = "count", [EFFECT_SEND] = "send",     [EFFECT_REMOVE_ALL] = "remove all"
+		[EFFECT_PUT] = "put",       [EFFECT_UPDATE] = "update", [EFFECT_DELETE] = "delete",
+		[EFFECT_COUNT] = "count",   [EFFECT_SEND] = "send",     [EFFECT_REMOVE_ALL] = "remove all",
+		[EFFECT_UPSERT] = "upsert",
 	};
 
-	return s->processor ? names[s->processor->effect] : "keep";
+	if (!s->processor)
+		return "keep";
+	return s->processor->parts > 1 ? "several" : names[s->processor->effect];
 }
 
 static void put_on(struct buf *b, const struct processor *p)

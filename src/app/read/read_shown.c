@@ -164,7 +164,8 @@ bool shown_of_rows(struct pattern *p, struct row *rows, size_t n)
 {
 	const struct access *a = p->access;
 
-	return !a->show_count || add_shown(&(struct shown){ p->g->r, p, a->show, a->show_count, a->consistent }, rows, n);
+	return !a->show_count ||
+	       add_shown(&(struct shown){ p->g->r, p, a->show, a->show_count, a->consistent }, rows, n);
 }
 
 bool read_shown(struct run *r, struct row *item)

@@ -280,6 +280,8 @@ void load_walk(struct load *l, void *into, const struct yaml *y);
 void load_rank(struct load *l, void *into, const struct yaml *y);
 void load_tree(struct load *l, void *into, const struct yaml *y);
 void load_processors(struct load *l, void *into, const struct yaml *y); /* struct design, as below */
+/* After the second pass: the effects of a processor share what is not the effect. */
+void load_share_processors(struct load *l);
 void load_traffic(struct load *l, void *into, const struct yaml *y);
 
 /* ---- the second pass ---- */

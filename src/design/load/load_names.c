@@ -217,13 +217,16 @@ static void visit_processor(struct naming *x, struct processor *p)
 {
 	if (p->target_ref.to)
 		p->target_entity = p->target_ref.to;
-	if (!p->rows_access)
+	if (!p->rows_access && !p->each_list && p->parts == 1)
 		p->rows_access = p->target_access;
 	p->target_at = number_name(x, p->target_attribute);
 	p->each_at = number_name(x, p->each_variable);
 	visit_assignments(x, p->let, p->let_count);
 	visit_assignments(x, p->each_with, p->each_with_count);
 	visit_assignments(x, p->with, p->with_count);
+	visit_assignments(x, p->add, p->add_count);
+	EACH (struct extreme, e, p->extremes, p->extreme_count)
+		visit_assignments(x, e->list, e->count);
 }
 
 static void visit_design(struct naming *x, struct design *d)

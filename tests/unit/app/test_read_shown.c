@@ -2,34 +2,34 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "read_helper.h"
 
-#define DESIGN                                                                                                         \
-	"callers: {roles: [user]}\n"                                                                                   \
-	"entities:\n"                                                                                                  \
-	"  User:\n"                                                                                                    \
-	"    path: /users/<id>\n"                                                                                      \
-	"    attributes:\n"                                                                                            \
-	"      id: string\n"                                                                                           \
-	"      name: string\n"                                                                                         \
-	"      boss: string\n"                                                                                         \
-	"      phone: string, private\n"                                                                               \
-	"    keys: {PK: USER#<id>, SK: USER}\n"                                                                        \
-	"    allow: {read: name <> 'Secret' or id = caller, update: id = caller}\n"                                    \
-	"    show: {boss_name: User(boss).name}\n"                                                                     \
-	"  Safe:\n"                                                                                                    \
-	"    path: /safes/<id>\n"                                                                                      \
-	"    attributes: {id: string, code: string}\n"                                                                 \
-	"    keys: {PK: SAFE#<id>, SK: SAFE}\n"                                                                        \
-	"  Post:\n"                                                                                                    \
-	"    path: /posts/<id>\n"                                                                                      \
-	"    attributes: {id: string, list: string, by: string, n: number, parent: string}\n"                          \
-	"    keys: {PK: POST#<id>, SK: POST, GSI1PK: LIST#<list>, GSI1SK: POST#<id>}\n"                                \
-	"    allow: {read: anyone}\n"                                                                                  \
-	"access:\n"                                                                                                    \
+#define DESIGN                                                                                                              \
+	"callers: {roles: [user]}\n"                                                                                        \
+	"entities:\n"                                                                                                       \
+	"  User:\n"                                                                                                         \
+	"    path: /users/<id>\n"                                                                                           \
+	"    attributes:\n"                                                                                                 \
+	"      id: string\n"                                                                                                \
+	"      name: string\n"                                                                                              \
+	"      boss: string\n"                                                                                              \
+	"      phone: string, private\n"                                                                                    \
+	"    keys: {PK: USER#<id>, SK: USER}\n"                                                                             \
+	"    allow: {read: name <> 'Secret' or id = caller, update: id = caller}\n"                                         \
+	"    show: {boss_name: User(boss).name}\n"                                                                          \
+	"  Safe:\n"                                                                                                         \
+	"    path: /safes/<id>\n"                                                                                           \
+	"    attributes: {id: string, code: string}\n"                                                                      \
+	"    keys: {PK: SAFE#<id>, SK: SAFE}\n"                                                                             \
+	"  Post:\n"                                                                                                         \
+	"    path: /posts/<id>\n"                                                                                           \
+	"    attributes: {id: string, list: string, by: string, n: number, parent: string}\n"                               \
+	"    keys: {PK: POST#<id>, SK: POST, GSI1PK: LIST#<list>, GSI1SK: POST#<id>}\n"                                     \
+	"    allow: {read: anyone}\n"                                                                                       \
+	"access:\n"                                                                                                         \
 	"  posts: {path: /l/<list>, query: GSI1, where: {GSI1PK: LIST#<list>}, without: [by], show: {name: User(by).name, " \
-	"boss: User(User(by).boss).name, phone: User(by).phone, safe: exists Safe(by), big: n > 5}}\n"                 \
-	"  tree: {path: /t/<list>, query: GSI1, where: {GSI1PK: LIST#<list>}, without: [by, n, list, parent], "        \
-	"tree: {parent: parent, by: id}, show: {name: User(by).name}}\n"                                               \
-	"  one: {path: /o/<id>, get: Post(id), without: [by, n, list], show: {name: User(by).name}}\n"                 \
+	"boss: User(User(by).boss).name, phone: User(by).phone, safe: exists Safe(by), big: n > 5}}\n"                      \
+	"  tree: {path: /t/<list>, query: GSI1, where: {GSI1PK: LIST#<list>}, without: [by, n, list], "                     \
+	"tree: {parent: parent, by: id}, show: {name: User(by).name}}\n"                                                    \
+	"  one: {path: /o/<id>, get: Post(id), without: [by, n, list], show: {name: User(by).name}}\n"                      \
 	"  plain: {path: /p/<list>, query: GSI1, where: {GSI1PK: LIST#<list>}, show: {twice: n + n}}\n"
 
 static struct app_fixture f;
@@ -80,11 +80,12 @@ static void rows_show_what_the_caller_may_read(void **state)
 	size_t n;
 
 	(void)state;
-	assert_string_equal(shown("ann", "posts", "list=l", &n),
-			    "{\"items\":[{\"id\":\"p1\",\"list\":\"l\",\"n\":9,\"name\":\"Ann\",\"boss\":\"Bob\","
-			    "\"phone\":\"1\",\"safe\":false,\"big\":true},"
-			    "{\"id\":\"p2\",\"list\":\"l\",\"n\":1,\"parent\":\"p1\",\"name\":\"Bob\",\"safe\":false,\"big\":false},"
-			    "{\"id\":\"p3\",\"list\":\"l\",\"parent\":\"p1\",\"safe\":false,\"big\":false}]}");
+	assert_string_equal(
+		shown("ann", "posts", "list=l", &n),
+		"{\"items\":[{\"id\":\"p1\",\"list\":\"l\",\"n\":9,\"name\":\"Ann\",\"boss\":\"Bob\","
+		"\"phone\":\"1\",\"safe\":false,\"big\":true},"
+		"{\"id\":\"p2\",\"list\":\"l\",\"n\":1,\"parent\":\"p1\",\"name\":\"Bob\",\"safe\":false,\"big\":false},"
+		"{\"id\":\"p3\",\"list\":\"l\",\"parent\":\"p1\",\"safe\":false,\"big\":false}]}");
 	assert_int_equal(n, 3); /* the list, those it names, and those that these name */
 	assert_non_null(strstr(shown("dan", "posts", "list=l", &n), "\"boss\":\"Secret\""));
 	assert_null(strstr(shown("dan", "posts", "list=l", &n), "phone"));
@@ -96,9 +97,10 @@ static void trees_and_single_items_show_them_too(void **state)
 	size_t n;
 
 	(void)state;
-	assert_string_equal(shown("ann", "tree", "list=l", &n),
-			    "{\"items\":[{\"id\":\"p1\",\"name\":\"Ann\",\"children\":[{\"id\":\"p2\",\"name\":\"Bob\","
-			    "\"children\":[]},{\"id\":\"p3\",\"children\":[]}]}]}");
+	assert_string_equal(
+		shown("ann", "tree", "list=l", &n),
+		"{\"items\":[{\"id\":\"p1\",\"name\":\"Ann\",\"children\":[{\"id\":\"p2\",\"parent\":\"p1\",\"name\":\"Bob\","
+		"\"children\":[]},{\"id\":\"p3\",\"parent\":\"p1\",\"children\":[]}]}]}");
 	assert_string_equal(shown("ann", "one", "id=p2", &n), "{\"id\":\"p2\",\"parent\":\"p1\",\"name\":\"Bob\"}");
 	assert_int_equal(n, 2);
 }

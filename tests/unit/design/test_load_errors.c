@@ -303,7 +303,7 @@ static void access_patterns_are_checked(void **state)
 		{ "path: /x, query: table, where: {PK: A}, returns: Thing, show: {«owner»: User(owner).name}",
 		  "duplicate-key", "Thing has 'owner' already" },
 		{ "path: /x, query: table, where: {PK: A}, count: true, show: {«a»: owner}", "wrong-clause", "with rows" },
-		{ "path: /x, query: table, where: {PK: A}, show: {a: n + «owner»}", "wrong-type", "number" },
+		{ "path: /x, query: table, where: {PK: A}, show: {a: «n + owner»}", "wrong-type", "number" },
 		{ "path: /x, query: table, where: {PK: A}, rank: «{»keep: 3}", "missing-word", "needs 'by'" },
 		{ "path: /x, query: table, where: {PK: A}, tree: {parent: «m»}", "unknown-attribute", "m" },
 		{ "path: /x, query: table, where: {PK: A}, walk: {«d»: one day back, 7 times}",
