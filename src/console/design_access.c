@@ -152,6 +152,7 @@ void design_processor_doc(struct buf *b, const struct processor *p)
 			doc_text(b, slice_str(events[i]));
 	json_close(b, ']');
 	doc_member_term(b, "when", p->when);
+	doc_member_or_null(b, "every", p->every);
 	doc_member(b, "does", does(b->arena, p));
 	design_line(b, p->place);
 	json_close(b, '}');

@@ -402,6 +402,9 @@ struct processor {
 	struct slice entity;
 	const struct entity *of; /* that entity */
 	int events;
+	/* every: instead of `on`, at these times (UTC): offset + n * seconds since 1970 */
+	int64_t every_seconds, every_offset; /* 0: on changes */
+	struct slice every;                  /* as written */
 	const struct term *when;
 	const struct assignment *let;
 	size_t let_count;

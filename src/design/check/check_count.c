@@ -87,7 +87,7 @@ static void count_on_deleted(struct checker *c, const struct entity *e)
 
 static void count_in_processor(struct checker *c, const struct processor *p)
 {
-	if (p->effect == EFFECT_COUNT)
+	if (p->effect == EFFECT_COUNT && !p->every_seconds)
 		check_say(c, AT_SUBJECT, "counts %.*s from the stream", SLICE_ARG(p->target_attribute));
 }
 

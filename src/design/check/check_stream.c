@@ -7,7 +7,7 @@
 static void stream_off(struct checker *c, const struct processor *p)
 {
 	bool old = term_mentions_old(p->when) || (p->events & ON_DELETED);
-	if (c->d->stream == STREAM_NEW_AND_OLD || (c->d->stream == STREAM_NEW_IMAGE && !old))
+	if (p->every_seconds || c->d->stream == STREAM_NEW_AND_OLD || (c->d->stream == STREAM_NEW_IMAGE && !old))
 		return;
 	check_say(c, AT_SUBJECT,
 		  c->d->stream == STREAM_NONE ? "the table has no stream" : "the stream does not carry what this needs");
@@ -100,7 +100,7 @@ static void many_stream_readers(struct checker *c)
 {
 	size_t n = 0;
 	EACH (struct processor, p, c->d->processors, c->d->processor_count)
-		n += p->parts > 0;
+		n += p->parts > 0 && !p->every_seconds;
 	if (n > READERS_MAX)
 		check_say(c, AT_SUBJECT, "%zu processors read one stream", n);
 }

@@ -38,6 +38,76 @@ static void read_on(struct load *l, void *into, const struct yaml *y)
 	l->scope = scope_of(l, p);
 }
 
+/* ---- every: 15 minutes · hour · day at 03:00 · monday at 06:30 ---- */
+#define DAY_S	      INT64_C(86400)
+#define EVERY_LEAST_S 5
+
+static bool read_clock(struct load_span s, int64_t *out)
+{
+	struct load_span hour;
+	int64_t h, m;
+
+	if (!span_split(&s, ':', &hour) || hour.n != 2 || s.n != 2 || !span_integer(hour, &h) || !span_integer(s, &m) ||
+	    h < 0 || h > 23 || m < 0 || m > 59)
+		return false;
+	*out = h * 3600 + m * 60;
+	return true;
+}
+
+/* The number of a weekday; Thursday is 0, as January 1st, 1970 was one. */
+static int64_t weekday(struct slice s)
+{
+	static const char *const names[] = { "thursday", "friday",  "saturday", "sunday",
+					     "monday",   "tuesday", "wednesday" };
+
+	for (size_t i = 0; i < LENGTH(names); i++)
+		if (slice_is(s, names[i]))
+			return (int64_t)i;
+	return -1;
+}
+
+static bool read_period(struct processor *p, struct load_span s, bool has_clock)
+{
+	int64_t day = weekday(span_text(s)), n = 1, unit;
+	struct load_span number, rest = s;
+
+	if (day >= 0) {
+		p->every_seconds = 7 * DAY_S;
+		p->every_offset += day * DAY_S;
+		return true;
+	}
+	if (span_split(&rest, ' ', &number)) {
+		if (!span_integer(number, &n) || n < 1 || n > 10000)
+			return false;
+		s = rest;
+	}
+	unit = load_seconds(span_text(s));
+	p->every_seconds = n * unit;
+	/* The same times each day. */
+	return unit && p->every_seconds >= EVERY_LEAST_S &&
+	       (unit < DAY_S ? !has_clock && DAY_S % p->every_seconds == 0 : p->every_seconds % DAY_S == 0);
+}
+
+static void read_every(struct load *l, void *into, const struct yaml *y)
+{
+	const char *expected = "how often, as in 15 minutes, day at 03:00, or monday at 06:30";
+	struct processor *p = into;
+	struct load_span s, period;
+	bool has_clock;
+
+	if (!load_is_scalar(l, y, expected))
+		return;
+	s = load_whole(y);
+	p->every = span_text(s);
+	has_clock = span_split_word(&s, "at", &period);
+	if ((has_clock && !read_clock(s, &p->every_offset)) ||
+	    !read_period(p, has_clock ? period : load_whole(y), has_clock)) {
+		load_expected(l, y, expected);
+		p->every_seconds = DAY_S;
+	}
+	l->scope = scope_of(l, p);
+}
+
 /* tag in tags: a loop over a list of the item, unless it is written as a pattern with its parameters. */
 static bool is_list(const struct load *l, struct load_span s)
 {
@@ -296,6 +366,7 @@ static void read_effects_later(struct load *l, void *into, const struct yaml *y)
 /* The order matters: later words use names that earlier ones define. */
 static const struct load_word words[] = {
 	{ "on", .read = read_on },
+	{ "every", .read = read_every },
 	{ "let", WORD_ASSIGNMENTS, LIST_AT(processor, let, let_count) },
 	{ "each", .read = read_each },
 	{ "when", WORD_TERM, AT(processor, when) },
@@ -324,8 +395,12 @@ static void check_effects(struct load *l, const struct processor *p, const struc
 		load_error(
 			l, p->place, "missing-word",
 			"a processor does something: 'put', 'update', 'upsert', 'delete', 'count', 'send' or 'remove all'");
-	if (!p->events)
-		load_error(l, p->place, "missing-word", "a processor needs 'on'");
+	if (!p->events && !p->every_seconds)
+		load_error(l, p->place, "missing-word", "a processor needs 'on' or 'every'");
+	if (p->events && p->every_seconds)
+		load_error(l, p->place, "wrong-clause", "a processor has either 'on' or 'every'");
+	if (p->every_seconds && p->effect == EFFECT_SEND && n)
+		load_error(l, p->place, "wrong-clause", "what is sent is a change, and 'every' is not about one");
 	if (n)
 		check_values(l, p);
 }

@@ -196,7 +196,7 @@ enum effect_end effect_apply_until(struct run *r, const struct processor *p, con
 	struct effect x = { .caller = r, .processor = p, .change = c, .at = at, .stop = stop };
 	bool wakes;
 
-	if (p->effect == EFFECT_SEND || !c->entity)
+	if (p->effect == EFFECT_SEND || (!c->entity && !p->every_seconds))
 		return EFFECT_NONE;
 	/* Also when it continues: `when` may no longer hold for the rest. */
 	effect_part_enter(&x, 0);

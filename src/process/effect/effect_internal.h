@@ -75,7 +75,7 @@ struct effect {
 	const struct entity *target; /* of the effect at hand; NULL: REMOVE_ALL */
 	struct position *at;
 	const _Atomic bool *stop;        /* NULL: never */
-	struct row item;                 /* full */
+	struct row item;                 /* full; of a schedule: empty */
 	struct row old;                  /* full; its entity NULL: none */
 	struct term_variable *variables; /* `let`, then the row */
 	size_t variable_count;           /* of `let` */
