@@ -128,7 +128,8 @@ static void print_one(const struct json *p)
 	putchar('\n');
 	if (json_get_text(p, "next_run_at").n)
 		printf("  last run %.*s, next %.*s\n",
-		       SLICE_ARG(json_get_text(p, "last_run_at").n ? json_get_text(p, "last_run_at") : slice_str("never")),
+		       SLICE_ARG(json_get_text(p, "last_run_at").n ? json_get_text(p, "last_run_at")
+								   : slice_str("never")),
 		       SLICE_ARG(json_get_text(p, "next_run_at")));
 	if (problem.n)
 		printf("  last problem, %.*s: %.*s\n", SLICE_ARG(json_get_text(p, "last_problem_at")),
@@ -334,8 +335,8 @@ static const struct verb *find(const char *name)
 static int check_words(const struct ask *c, const struct verb *v, const char *design, int words)
 {
 	if (!v)
-		return complain(EXIT_USAGE, "'%s' is not one of list, pause, resume, run, replay, parked, retry and drop",
-				c->verb);
+		return complain(EXIT_USAGE,
+				"'%s' is not one of list, pause, resume, run, replay, parked, retry and drop", c->verb);
 	if (words > v->words - (v->words == 2 && c->options->all))
 		return complain(EXIT_USAGE, "too many words; a name of several words needs quotes");
 	if (v->words && !c->name)

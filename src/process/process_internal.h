@@ -43,9 +43,9 @@ struct station {
 	_Atomic uint64_t replayed; /* the last replay that is known: a hash (processor_switch) */
 	struct ledger ledger;
 	/* of one that runs on a schedule (process_schedule.c): */
-	atomic_bool run_now;     /* an operator asks for a run */
-	_Atomic int64_t due_ms;  /* of the run under way; 0: none */
-	_Atomic int64_t ran_ms;  /* the last run, as far as this server knows; 0: none */
+	atomic_bool run_now;    /* an operator asks for a run */
+	_Atomic int64_t due_ms; /* of the run under way; 0: none */
+	_Atomic int64_t ran_ms; /* the last run, as far as this server knows; 0: none */
 };
 
 static inline bool station_is_scheduled(const struct station *s)
@@ -152,7 +152,7 @@ struct process {
 	size_t station_count;
 	bool has_tracks;
 	bool has_schedules;
-	struct timetable *timetable; /* the watcher's; NULL: not started, or nothing has a schedule */
+	struct timetable *timetable;      /* the watcher's; NULL: not started, or nothing has a schedule */
 	struct backend *backend;          /* the watcher's */
 	struct arena arena;               /* the watcher's */
 	struct arena memory;              /* of what lives as long as the process */
@@ -263,8 +263,7 @@ void track_went_past(struct track *t, struct slice sequence);
 #define SCHEDULE_SHARD "schedule"
 /* The last time at which it was due, at or before `now_ms`. */
 int64_t schedule_due_ms(const struct processor *p, int64_t now_ms);
-/* A time as the sequence of a run, and back. */
-struct slice schedule_sequence(struct arena *a, int64_t ms);
+/* The time of a run, from its sequence. */
 int64_t schedule_ms(struct slice sequence);
 bool schedule_start(struct process *p) MUST_CHECK;
 void schedule_wake(struct process *p); /* any thread */

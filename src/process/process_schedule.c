@@ -18,17 +18,17 @@
 #include "process/effect/effect.h"
 #include "process/process_internal.h"
 
-#define TICK_MOST_MS 5000 /* the wall clock may jump */
-#define TICK_HELD_MS 500  /* while a run is due that another server should make, or that waits for its next try */
+#define TICK_MOST_MS  5000 /* the wall clock may jump */
+#define TICK_HELD_MS  500  /* while a run is due that another server should make, or that waits for its next try */
 #define TICK_LEAST_MS 5
 
 struct job {
 	struct station *station;
-	bool known;         /* done_ms is as in the table */
-	int64_t done_ms;    /* the last run */
-	char *progress;     /* when a try failed; NULL: none */
-	int tries;          /* since it last made progress */
-	int64_t next_us;    /* not before */
+	bool known;      /* done_ms is as in the table */
+	int64_t done_ms; /* the last run */
+	char *progress;  /* when a try failed; NULL: none */
+	int tries;       /* since it last made progress */
+	int64_t next_us; /* not before */
 };
 
 struct timetable {
@@ -52,7 +52,7 @@ int64_t schedule_due_ms(const struct processor *p, int64_t now_ms)
 	return (n * p->every_seconds + p->every_offset) * 1000;
 }
 
-struct slice schedule_sequence(struct arena *a, int64_t ms)
+static struct slice sequence_of(struct arena *a, int64_t ms)
 {
 	return arena_printf(a, "%021" PRId64, ms);
 }
@@ -88,11 +88,9 @@ static void set_done(struct job *j, int64_t ms)
 /* Moves the position without an effect. False: another server has moved it, or the table cannot be written. */
 static bool move_on(struct run *r, struct job *j, const struct position *at, struct slice sequence)
 {
-	struct position now = { .processor = at->processor,
-				.shard = at->shard,
-				.sequence = sequence,
-				.stored = true,
-				.time_ms = r->now_ms };
+	struct position now = {
+		.processor = at->processor, .shard = at->shard, .sequence = sequence, .stored = true, .time_ms = r->now_ms
+	};
 
 	if (!checkpoint_save(r, at, &now)) {
 		j->known = false;
@@ -167,8 +165,8 @@ static struct slice next_run(struct run *r, struct job *j, const struct position
 	if (begun.n)
 		return begun;
 	if (due_ms > schedule_ms(at->sequence))
-		return schedule_sequence(r->arena, due_ms);
-	return atomic_exchange(&j->station->run_now, false) ? schedule_sequence(r->arena, now) : SLICE("");
+		return sequence_of(r->arena, due_ms);
+	return atomic_exchange(&j->station->run_now, false) ? sequence_of(r->arena, now) : SLICE("");
 }
 
 static void run_job(struct timetable *t, struct run *r, struct job *j, int64_t due_ms)
@@ -184,7 +182,7 @@ static void run_job(struct timetable *t, struct run *r, struct job *j, int64_t d
 		return;
 	}
 	if (!at.stored) { /* a new schedule begins with the next time */
-		(void)!move_on(r, j, &at, schedule_sequence(r->arena, due_ms));
+		(void)!move_on(r, j, &at, sequence_of(r->arena, due_ms));
 		return;
 	}
 	sequence = next_run(r, j, &at, due_ms);

@@ -23,7 +23,7 @@ test('the reviewer has nothing to say', async () => {
 
 test('readings become hours, whatever their order: count, sum, mean, lowest, highest, last', async () => {
   const all = shuffled(60).map((i) => ({ at: `2026-03-01T1${i % 2}:${String(i).padStart(2, '0')}:00.000Z`, value: ((i * 37) % 61) - 20 }));
-  await Promise.all(all.map((reading) => ann.post('/devices/d1/readings', reading)));
+  await Promise.all(all.map((reading, i) => ann.put(`/devices/d1/readings/r${i}`, reading)));
   await app.settled();
   const hours = await ann.list('/devices/d1/hours');
   assert.deepEqual(hours.map(({ hour }) => hour), ['2026-03-01T10', '2026-03-01T11']);
@@ -59,7 +59,7 @@ test('a leaderboard keeps the higher score, under the right key, and requires it
 test('one processor with several effects, for each of the list: all of them once, equal elements once', async () => {
   const made = [];
   for (let i = 0; i < 10; i++)
-    made.push((await ann.post('/devices/d2/readings', { value: i === 3 ? 500 : i, at: `2026-04-01T00:00:0${i}.000Z`, tags: ['warm', 'warm', i % 2 ? 'odd' : 'even'] })).body);
+    made.push((await ann.put(`/devices/d2/readings/warm-warm-${i % 2 ? 'odd' : 'even'}-${i}`, { value: i === 3 ? 500 : i, at: `2026-04-01T00:00:0${i}.000Z` })).body);
   await app.settled();
   assert.equal((await ann.get('/tags/warm')).body.readings, 10);
   assert.equal((await ann.get('/tags/odd')).body.readings, 5);
@@ -84,7 +84,7 @@ test('a replay sets the same values; only what is added is added again', async (
 });
 
 test('the first reading of an hour makes all of it, also what is derived', async () => {
-  await ann.post('/devices/d3/readings', { value: 7, at: '2026-05-01T00:00:00.000Z' });
+  await ann.put('/devices/d3/readings/first', { value: 7, at: '2026-05-01T00:00:00.000Z' });
   await app.settled();
   const { readings, total, mean, low, high } = (await ann.get('/hours/d3/2026-05-01T00')).body;
   assert.deepEqual({ readings, total, mean, low, high }, { readings: 1, total: 7, mean: 7, low: 7, high: 7 });
@@ -95,10 +95,11 @@ test('what cannot be is an error with its place', async () => {
   for (const [from, to, says] of [
     ['    add: {readings: 1, total: value}\n', '    add: {readings: 1, unit: value}\n', /'unit' is not a number that can be added to/],
     ['lowest: {low: value}', 'lowest: {readings: value}', /'readings' of Hour cannot be set here/],
-    ['lowest: {low: value}', 'lowest: {low: value, unit: reading}', /'unit' is set by two clauses/],
+    ['lowest: {low: value}', "lowest: {low: value, unit: reading}", /'unit' is set by two clauses/],
     ['    upsert: Best(board, player)\n    with: {first_game: game}\n    add: {games: 1}\n    highest: {score: points, at: at}', '    upsert: Best(board, player)', /needs what it changes/],
     ['    upsert: Best(board, player)\n', '    update: Best(board, player)\n', /go with 'upsert'/],
     ['each: tag in tags\n    effects:\n      - {put', 'each: tag in value\n    effects:\n      - {put', /a list is expected, and this is a number/],
+    ['each: tag in tags\n    effects:\n      - {put', 'each: old in tags\n    effects:\n      - {put', /'old' has a meaning in terms/],
     ['- {delete: Tagged(tag, reading)}', '- {delet: Tagged(tag, reading)}', /did you mean 'delete'/],
     ['- {delete: Tagged(tag, reading)}', '- {when: value > 1}', /an effect is one of/],
     ['    on: Reading deleted\n    each: tag in tags\n', '    on: Reading deleted\n    each: tag in tags\n    delete: Tagged(device, reading)\n', /either one effect or 'effects'/],
@@ -112,4 +113,27 @@ test('what cannot be is an error with its place', async () => {
     assert.match(stdout, says);
     assert.match(stdout, /sensors\.yaml:\d+:\d+/);
   }
+});
+
+test('docs/design-language.md: the weather', async () => {
+  const text = readFileSync(join(ROOT, 'docs', 'design-language.md'), 'utf8');
+  const path = join(freshDirectory(), 'weather.yaml');
+  writeFileSync(path, /```yaml\n(design: weather\n.*?)```/s.exec(text)[1]);
+  const { code, stdout } = await runToEnd(['check', path]);
+  assert.equal(code, 0, stdout);
+  assert.match(stdout, /0 errors, 0 warnings/);
+  const weather = await startDesign(path);
+  const eva = await weather.as('eva', 'user');
+  const boss = await weather.operator();
+  for (const [at, value] of [['T10:05', 3], ['T10:45', -4], ['T10:30', 8]]) await eva.post('/stations/pole/readings', { at: `2026-02-01${at}:00Z`, value });
+  await weather.settled();
+  const [hour] = await eva.list('/stations/pole/all-hours');
+  const { readings, total, mean, low, high, high_at, last } = hour;
+  assert.deepEqual({ readings, total, mean, low, high, high_at, last }, { readings: 3, total: 7, mean: 2.33, low: -4, high: 8, high_at: '2026-02-01T10:30:00.000Z', last: -4 });
+  const old = new Date(Date.now() - 90 * 86400_000).toISOString();
+  await eva.post('/stations/pole/readings', { at: old, value: 1 });
+  await weather.settled();
+  await boss.post('/processors/forget%20old%20hours/run');
+  await weather.settled();
+  assert.deepEqual((await eva.list('/stations/pole/all-hours')).map((each) => each.hour), ['2026-02-01T10'].filter((each) => each !== old.slice(0, 13)));
 });

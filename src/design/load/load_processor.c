@@ -39,7 +39,7 @@ static void read_on(struct load *l, void *into, const struct yaml *y)
 }
 
 /* ---- every: 15 minutes · hour · day at 03:00 · monday at 06:30 ---- */
-#define DAY_S	      INT64_C(86400)
+#define DAY_S         INT64_C(86400)
 #define EVERY_LEAST_S 5
 
 static bool read_clock(struct load_span s, int64_t *out)

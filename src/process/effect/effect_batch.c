@@ -6,18 +6,6 @@
 #define COMMIT_TRIES 16
 #define PAUSE_US     1000 /* more with every try */
 
-void effect_clear(struct effect *x)
-{
-	branch_clear(x->run, x->caller);
-	x->run->caller =
-		(struct caller){ .operator_ = true }; /* effects run as an operator: `allow` rules are for clients */
-	x->run->riders = NULL;
-	x->run->rider_count = 0;
-	x->run->rider_lost = false;
-	x->decided = x->checks_ride = x->collides = false;
-	effect_batch_init(x);
-}
-
 /* At most, without what removals add when they are decided. */
 static size_t actions_of_row(const struct processor *p)
 {
@@ -29,7 +17,7 @@ static size_t actions_of_row(const struct processor *p)
 	return n;
 }
 
-void effect_batch_init(struct effect *x)
+static void batch_init(struct effect *x)
 {
 	struct batch *b = &x->batch;
 
@@ -42,6 +30,18 @@ void effect_batch_init(struct effect *x)
 	b->later = 0;
 	b->settled = false;
 	map_init(&b->keys, x->run->arena);
+}
+
+void effect_clear(struct effect *x)
+{
+	branch_clear(x->run, x->caller);
+	x->run->caller =
+		(struct caller){ .operator_ = true }; /* effects run as an operator: `allow` rules are for clients */
+	x->run->riders = NULL;
+	x->run->rider_count = 0;
+	x->run->rider_lost = false;
+	x->decided = x->checks_ride = x->collides = false;
+	batch_init(x);
 }
 
 bool effect_batch_is_full(const struct batch *b)
@@ -232,7 +232,7 @@ enum row_end effect_batch_commit(struct effect *x, const struct position *now)
 enum row_end effect_position_flush(struct effect *x, const struct position *now)
 {
 	if (x->run->rider_count) {
-		effect_batch_init(x);
+		batch_init(x);
 		return effect_batch_commit(x, now);
 	}
 	effect_position_moved(x, now);

@@ -135,7 +135,6 @@ void effect_position_ride(struct effect *x, const struct position *now);
 void effect_position_moved(struct effect *x, const struct position *now);
 
 /* ---- batches (effect_batch.c) ---- */
-void effect_batch_init(struct effect *x);
 /* Resets x between transactions. */
 void effect_clear(struct effect *x);
 bool effect_batch_is_full(const struct batch *b);

@@ -20,8 +20,8 @@ struct upsert {
 	struct row with; /* evaluated */
 	struct candidate *candidates;
 	struct action add, make; /* to an item that is there; a new one has its numbers from the start */
-	struct row given; /* of this try */
-	bool lacks;       /* a term was absent */
+	struct row given;        /* of this try */
+	bool lacks;              /* a term was absent */
 	bool is_made;
 };
 
@@ -124,17 +124,18 @@ static void take(struct upsert *u, const struct candidate *c)
 static void give_changes(struct upsert *u, const struct row *before)
 {
 	struct write *w = &u->write;
-	struct row_iter it = row_iter(&u->with);
+	const struct processor *p = u->effect->rule;
 
 	row_init(&u->given, w->run->arena, NULL);
-	while (row_next(&it)) {
-		const struct name *n = design_named(w->run->design, it.name);
-		const struct attribute *a = n ? slots_attribute(w->entity->slots, n) : NULL;
+	for (size_t i = 0; i < p->with_count; i++) {
+		const struct name *n = p->with[i].at;
+		const struct attribute *a = slots_attribute(w->entity->slots, n);
+		struct value v = row_get(&u->with, n);
 
-		if (a && effect_may_change(w->entity, a))
-			row_set(&u->given, n, it.value);
+		if (a && value_present(v) && effect_may_change(w->entity, a))
+			row_set(&u->given, n, v);
 	}
-	for (size_t i = 0; i < u->effect->rule->extreme_count; i++) {
+	for (size_t i = 0; i < p->extreme_count; i++) {
 		const struct candidate *c = &u->candidates[i];
 
 		names_add(w->run->arena, &w->looked_at, c->rule->list[0].at);
@@ -217,12 +218,9 @@ bool effect_upsert(struct effect *x, const struct value *args, struct value key)
 	int64_t was = effect_time_enter(x, r);
 	bool ok;
 
-	u.write = (struct write){ .run = r,
-				  .entity = x->target,
-				  .key = key,
-				  .args = args,
-				  .arg_count = x->target->param_count,
-				  .trusted = true };
+	u.write = (struct write){
+		.run = r, .entity = x->target, .key = key, .args = args, .arg_count = x->target->param_count, .trusted = true
+	};
 	ok = evaluate_with(&u) && evaluate_extremes(&u) && evaluate_adds(&u);
 	effect_time_leave(r, was);
 	if (!ok)
