@@ -67,6 +67,16 @@ bool index_carries(const struct design_index *x, struct slice name)
 	       (x->projection == PROJECT_INCLUDE && slice_among(x->include, x->include_count, name));
 }
 
+bool effect_sets(const struct processor *p, struct slice attribute)
+{
+	if (is_assigned(p->with, p->with_count, attribute) || is_assigned(p->add, p->add_count, attribute))
+		return true;
+	EACH (struct extreme, x, p->extremes, p->extreme_count)
+		if (is_assigned(x->list, x->count, attribute))
+			return true;
+	return p->effect == EFFECT_COUNT && slice_equal(p->target_attribute, attribute);
+}
+
 bool entity_takes(const struct entity *e)
 {
 	EACH (struct attribute, a, e->attributes, e->attribute_count)

@@ -266,7 +266,9 @@ struct entity {
 	struct slice found_by; /* access pattern that completes the key when the identity does not; empty: none */
 	const struct access *found_access; /* the same */
 	bool internal;                     /* no routes of its own: written by companions and processors only */
-	bool may_expire;                   /* its items can have the ttl attribute */
+	const struct attribute *show; /* what its own read shows besides the item: `derived`, and its inferred type */
+	size_t show_count;
+	bool may_expire; /* its items can have the ttl attribute */
 	/* access pattern ids that creating, updating, deleting and reading by key serve: "W-A17" */
 	const struct slice *patterns[ALLOW_VERBS];
 	size_t pattern_count[ALLOW_VERBS];
@@ -356,6 +358,8 @@ struct access {
 	const struct slice *without; /* attributes left out of the rows */
 	const struct name *const *without_at;
 	size_t without_count;
+	const struct attribute *show; /* what rows show besides the item: `derived`, and its inferred type */
+	size_t show_count;
 	const struct slice *merge_of;            /* merge: several patterns as one list, by merge_by, else merge_else */
 	const struct access *const *merge_parts; /* the same */
 	size_t merge_of_count;
@@ -370,18 +374,43 @@ struct access {
 
 /* ---- processors ---- */
 enum event_kind { ON_CREATED = 1, ON_UPDATED = 2, ON_DELETED = 4 };
-enum effect_kind { EFFECT_PUT, EFFECT_UPDATE, EFFECT_DELETE, EFFECT_COUNT, EFFECT_SEND, EFFECT_REMOVE_ALL };
+enum effect_kind {
+	EFFECT_PUT,
+	EFFECT_UPDATE,
+	EFFECT_DELETE,
+	EFFECT_COUNT,
+	EFFECT_SEND,
+	EFFECT_REMOVE_ALL,
+	EFFECT_UPSERT,
+};
 
+/* highest: {score: points, at: played}: the first attribute keeps the highest (or lowest) value, and the others are set
+ * together with it */
+struct extreme {
+	const struct assignment *list;
+	size_t count;
+	bool lowest;
+	struct place place;
+};
+
+/* One effect of a processor. The effects of one processor follow one another in the design; all but what describes the
+ * effect is the same in each. */
 struct processor {
 	struct slice name;
+	size_t parts; /* of the first effect: how many there are; of the others 0 */
 	struct place place;
 	struct slice entity;
 	const struct entity *of; /* that entity */
 	int events;
+	/* every: instead of `on`, at these times (UTC): offset + n * seconds since 1970 */
+	int64_t every_seconds, every_offset; /* 0: on changes */
+	struct slice every;                  /* as written */
 	const struct term *when;
 	const struct assignment *let;
 	size_t let_count;
+	const struct term *only_when; /* of this effect alone: asked for each row; NULL: always */
 	struct slice each_variable, each_pattern;
+	const struct term *each_list; /* a list of the item instead of a pattern; NULL: none */
 	const struct name *each_at;
 	const struct assignment *each_with;
 	size_t each_with_count;
@@ -390,12 +419,16 @@ struct processor {
 	const struct entity *target_entity; /* the former */
 	const struct access *target_access; /* the latter */
 	const struct access *rows_access;   /* each_pattern, or without one target_access; NULL: there is one row */
-	struct reference target_ref;        /* UPDATE, DELETE, COUNT */
+	struct reference target_ref;        /* UPDATE, DELETE, COUNT, UPSERT */
 	struct slice target_attribute;      /* COUNT */
 	const struct name *target_at;       /* the same */
 	const struct term *by;              /* COUNT; NULL: 1 */
 	const struct assignment *with;      /* attributes of the target; parameters of the pattern for REMOVE_ALL */
 	size_t with_count;
+	const struct assignment *add; /* UPSERT: numbers that are added to */
+	size_t add_count;
+	const struct extreme *extremes; /* UPSERT */
+	size_t extreme_count;
 	struct slice send_url;    /* empty: nothing is sent */
 	struct slice send_secret; /* signs a webhook; empty: the design's own */
 	bool send_opensearch;
@@ -493,6 +526,8 @@ static inline bool attribute_is_id(const struct attribute *a)
 bool access_has_parameter(const struct access *a, const struct name *n);
 /* Whether the list assigns to an attribute of this name. */
 bool is_assigned(const struct assignment *list, size_t n, struct slice attribute);
+/* Whether an effect sets the attribute of its target, or adds to it. */
+bool effect_sets(const struct processor *p, struct slice attribute);
 /* Whether a new item takes a number from a sequence. */
 bool entity_takes(const struct entity *e);
 /* Whether the attribute is part of the table's own key; of any key, also of an index. */

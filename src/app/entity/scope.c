@@ -49,6 +49,25 @@ static bool other_item(struct scope *s, const struct term *t, const struct value
 	return true;
 }
 
+/* What the caller may not read counts as absent. */
+static bool hide_unreadable(struct scope *s, const struct term *t, struct row *item)
+{
+	const struct attribute *a = NULL;
+	bool may = true;
+
+	if (!s->as_caller || !item->entity)
+		return true;
+	if (!entity_allows_item(s->run, ALLOW_READ, item, &may))
+		return false;
+	if (t->kind == TERM_FETCH)
+		a = slots_attribute(item->entity->slots, t->at);
+	if (may && a && a->private_ && !entity_allows_item(s->run, ALLOW_UPDATE, item, &may))
+		return false;
+	if (!may)
+		*item = (struct row){ 0 };
+	return true;
+}
+
 static bool scope_fetch(void *ctx, const struct term *t, const struct value *args, bool *there, struct value *v,
 			struct error *e)
 {
@@ -61,7 +80,7 @@ static bool scope_fetch(void *ctx, const struct term *t, const struct value *arg
 	*v = VALUE_ABSENT;
 	if (!enter(s))
 		return stop(s, e);
-	ok = other_item(s, t, args, &other, &w);
+	ok = other_item(s, t, args, &other, &w) && hide_unreadable(s, t, &other);
 	*there = other.entity != NULL;
 	if (*there && t->kind == TERM_FETCH) {
 		*v = row_get(&other, t->at);

@@ -250,6 +250,8 @@ struct load_path {
 	size_t count;
 };
 struct load_path load_path(struct load *l, const struct yaml *y, const struct load_scope *scope);
+/* name: term; each as a derived attribute, whose type load_infer() finds. */
+size_t load_show(struct load *l, const struct yaml *y, const struct load_scope *scope, const struct attribute **out);
 /* A literal: the word of a choice, or text. */
 const struct term *load_literal(struct load *l, struct slice text, struct place p);
 bool load_is_choice(const struct attribute *a, struct slice word); /* `a` may be NULL */
@@ -280,6 +282,8 @@ void load_walk(struct load *l, void *into, const struct yaml *y);
 void load_rank(struct load *l, void *into, const struct yaml *y);
 void load_tree(struct load *l, void *into, const struct yaml *y);
 void load_processors(struct load *l, void *into, const struct yaml *y); /* struct design, as below */
+/* After the second pass: the effects of a processor share what is not the effect. */
+void load_share_processors(struct load *l);
 void load_traffic(struct load *l, void *into, const struct yaml *y);
 
 /* ---- the second pass ---- */

@@ -151,6 +151,7 @@ static void visit_entity(struct naming *x, struct entity *e)
 	e->param_at = number_all(x, e->params, e->param_count);
 	e->may_expire = may_expire(x->load->d, e);
 	visit_attributes(x, e->attributes, e->attribute_count);
+	visit_attributes(x, e->show, e->show_count);
 	visit_rules(x, e->keys, e->key_count);
 	visit_rules(x, e->login.secret, e->login.secret_count);
 	EACH (struct companion, c, e->companions, e->companion_count) {
@@ -188,6 +189,7 @@ static void visit_access(struct naming *x, struct access *a)
 {
 	a->param_at = number_all(x, a->params, a->param_count);
 	visit_attributes(x, a->query_params, a->query_param_count);
+	visit_attributes(x, a->show, a->show_count);
 	a->key = a->from ? &a->from->key : &x->load->d->key;
 	visit_access_key(x, a);
 	EACH (struct where_rule, w, a->where, a->where_count)
@@ -215,13 +217,16 @@ static void visit_processor(struct naming *x, struct processor *p)
 {
 	if (p->target_ref.to)
 		p->target_entity = p->target_ref.to;
-	if (!p->rows_access)
+	if (!p->rows_access && !p->each_list && p->parts == 1)
 		p->rows_access = p->target_access;
 	p->target_at = number_name(x, p->target_attribute);
 	p->each_at = number_name(x, p->each_variable);
 	visit_assignments(x, p->let, p->let_count);
 	visit_assignments(x, p->each_with, p->each_with_count);
 	visit_assignments(x, p->with, p->with_count);
+	visit_assignments(x, p->add, p->add_count);
+	EACH (struct extreme, e, p->extremes, p->extreme_count)
+		visit_assignments(x, e->list, e->count);
 }
 
 static void visit_design(struct naming *x, struct design *d)

@@ -37,7 +37,8 @@ struct visit {
 /* Whether the names cannot be checked, because the scope itself is unknown and was reported. */
 static bool is_lost(struct load *l, const struct load_scope *s)
 {
-	return (s->processor && !s->entity) || (s->target.n && !design_entity(l->d, s->target));
+	return (s->processor && !s->entity && !s->processor->every_seconds) ||
+	       (s->target.n && !design_entity(l->d, s->target));
 }
 
 /* `alone`: without old, input or a row before it, where `caller` is possible, too. */

@@ -150,6 +150,8 @@ static inline const struct slice *term_name(const struct term *t)
 /* Parses the whole text, whose place in the file is `p`. NULL, with a finding, when it is not a term: bad-term,
  * unknown-function, wrong-arguments. A term's place covers it from its first to its last character. */
 const struct term *term_parse(struct arena *a, struct slice text, struct place p, struct findings *f);
+/* Whether a function has this name. */
+bool term_is_function(struct slice name);
 /* The term as normalised text, for documents and messages. */
 void term_print(struct buf *b, const struct term *t);
 
