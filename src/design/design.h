@@ -227,7 +227,9 @@ struct login {
 	struct slice role;    /* attribute that holds the role; empty: none */
 	const struct name *const *by_at;
 	const struct name *password_at, *subject_at, *role_at;
-	const struct term *when;      /* a condition on the account; NULL: none */
+	const struct term *when; /* a condition on the account; NULL: none */
+	int64_t session_seconds; /* a session lives on by renewal, and ends so long after the last one; 0: no renewal */
+	int64_t token_seconds;   /* validity of a token */
 	const struct slice *patterns; /* ids */
 	size_t pattern_count;
 };

@@ -44,7 +44,7 @@ struct callers_state *callers_new(const struct design *d, const uint8_t secret[C
 	if (d->callers.issuer.n)
 		s->jwks = new_jwks(&d->callers);
 	if (s->throttle && s->known && (s->jwks || !d->callers.issuer.n) &&
-	    caller_token_key(d->name, secret, s->token_key))
+	    caller_token_key(d->name, secret, s->token_key) && caller_renewal_key(d->name, secret, s->renewal_key))
 		return s;
 	callers_free(s);
 	return NULL;
@@ -186,6 +186,7 @@ static bool read_own(struct run *r, const struct jwt *t)
 		return true;
 	r->caller.session.account = text_claim(t->claims, SLICE("acc"));
 	r->caller.session.stamp = text_claim(t->claims, SLICE("ses"));
+	r->caller.session.id = text_claim(t->claims, SLICE("sid"));
 	if (!r->caller.session.account.n) /* tokens from before sessions could end */
 		return refuse_token(r, "the token has no session: log in again");
 	return caller_session_renew(r);

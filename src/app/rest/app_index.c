@@ -1,6 +1,7 @@
-/* What a design offers: GET /api/<design>; and the caller: /me, /login.
+/* What a design offers: GET /api/<design>; and the caller: /me, /login, /renew, /logout.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "app/auth/caller.h"
+#include "app/db/moved.h"
 #include "app/read/read.h"
 #include "app/rest/app_exchange.h"
 #include "json/json.h"
@@ -127,6 +128,28 @@ bool handle_login(struct app_exchange *x)
 	if (!caller_login(&x->run, x->body, x->q->client, &b))
 		return false;
 	answer_buf(x, 200, &b);
+	x->answer.cache = SLICE("no-store");
+	return true;
+}
+
+bool handle_renew(struct app_exchange *x)
+{
+	struct buf b;
+
+	buf_init(&b, x->run.arena);
+	if (!moved_allows(&x->run) || !caller_renew(&x->run, x->body, x->q->idempotency_key, &b))
+		return false;
+	answer_buf(x, 200, &b);
+	x->answer.cache = SLICE("no-store");
+	return true;
+}
+
+bool handle_logout(struct app_exchange *x)
+{
+	if (!moved_allows(&x->run) || !caller_logout(&x->run, x->body))
+		return false;
+	x->answer.status = 204;
+	x->answer.type = ANSWER_EMPTY;
 	x->answer.cache = SLICE("no-store");
 	return true;
 }

@@ -17,12 +17,17 @@ struct permission_source;
 
 #define CALLER_SECRET_BYTES 32 /* the server's secret; keys of tokens, cursors and stamps derive from it */
 
+#define CALLER_KEYS 3
+
 /* What a login's token depends on (caller_session.c). */
 struct caller_session {
 	struct slice account; /* the entity's name, ':', the identity if it is not the subject; empty: not a login's token */
-	struct slice stamp;   /* the account's at login, from the token */
-	struct value keys[2]; /* of the account and of its credentials; absent: credentials in the account itself */
-	uint64_t versions[2]; /* of both when last read (backend.h); 0: read again each time */
+	struct slice stamp; /* the account's at login, from the token */
+	struct slice id;    /* of a session that can be renewed (sessions.h); empty: none */
+	/* Of the account; of its credentials (absent: in the account itself); of its sessions, in the table beside the design's
+	 * (absent: not renewed). */
+	struct value keys[CALLER_KEYS];
+	uint64_t versions[CALLER_KEYS]; /* of these when last read (backend.h); 0: read again each time */
 };
 
 struct caller {

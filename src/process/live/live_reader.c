@@ -124,7 +124,7 @@ static bool ask_session(struct run *r, struct live_topic *t, bool *may)
 	if (!*may)
 		return r->problem.type == PROBLEM_UNAUTHENTICATED;
 	*may = same_roles(&r->caller, &t->caller);
-	for (size_t i = 0; i < 2; i++)
+	for (size_t i = 0; i < CALLER_KEYS; i++)
 		t->caller.session.versions[i] = r->caller.session.versions[i];
 	return true;
 }

@@ -23,6 +23,7 @@ static void add_caller(struct buf *b, const struct caller *c)
 	buf_part(b, c->subject);
 	buf_part(b, c->session.account);
 	buf_part(b, c->session.stamp);
+	buf_part(b, c->session.id);
 	for (size_t i = 0; i < c->role_count; i++)
 		buf_part(b, c->roles[i]);
 }
