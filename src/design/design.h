@@ -215,6 +215,14 @@ struct delete_rule {
 	struct place place;
 };
 
+/* a claim of the login's tokens: an attribute of the account */
+struct login_claim {
+	struct slice claim, attribute;
+	size_t index; /* in callers.claims, from 1 */
+	const struct name *at;
+	struct place place;
+};
+
 struct login {
 	bool present;
 	struct place place;
@@ -229,7 +237,9 @@ struct login {
 	const struct name *password_at, *subject_at, *role_at;
 	const struct term *when; /* a condition on the account; NULL: none */
 	int64_t session_seconds; /* a session lives on by renewal, and ends so long after the last one; 0: no renewal */
-	int64_t token_seconds;   /* validity of a token */
+	int64_t token_seconds;        /* validity of a token */
+	const struct login_claim *claims;
+	size_t claim_count;
 	const struct slice *patterns; /* ids */
 	size_t pattern_count;
 };
@@ -415,8 +425,16 @@ struct design_index {
 	struct accepted accepts;
 };
 
+/* caller.tenant */
+struct claim {
+	struct attribute attribute; /* its name and type; `at` is the name "caller.tenant" in templates */
+	struct slice from;          /* of the outside issuer's claim */
+};
+
 struct callers {
 	struct place place;
+	const struct claim *claims;
+	size_t claim_count;
 	struct slice issuer, jwks, subject_claim, groups_claim; /* outside issuer; empty issuer: own accounts */
 	const struct slice *audiences; /* a token of the issuer must name one of these; none: all its tokens are accepted */
 	size_t audience_count;

@@ -27,17 +27,26 @@ bool caller_may_block(struct app *app, struct slice authorization);
  * UNAUTHENTICATED, or the account could not be read. True for every other caller. Almost free while the account's partition
  * is not written to; a consistent read where the backend cannot tell (backend.h: version). */
 bool caller_stands(struct run *r) MUST_CHECK;
+/* Fills run->caller.claims with those that the design declares; `outside`: by the names they have in the issuer's tokens. */
+void caller_read_claims(struct run *r, const struct json *claims, bool outside);
+/* Whether two callers have the same roles and claims. */
+bool caller_equals(const struct caller *a, const struct caller *b);
 /* Copies a caller, without its permissions, into `room` of that many bytes. */
 size_t caller_copy_bytes(const struct caller *c);
 struct caller caller_copy(const struct caller *c, void *room);
 
 /* Mints a token of our own. */
+struct token_claim {
+	struct slice name, text; /* the text: JSON, or else a string */
+};
 struct token_request {
 	struct slice subject;
 	const struct slice *roles;
 	size_t role_count;
 	bool operator_;
 	int64_t now_ms, seconds;     /* lifetime */
+	const struct token_claim *claims;
+	size_t claim_count;
 	struct slice account, stamp; /* of a login; empty: no account */
 	struct slice session;        /* of a login that can be renewed */
 };

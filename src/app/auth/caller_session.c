@@ -209,6 +209,25 @@ static void take_role(struct run *r, const struct row *account)
 		roles[0] = value_bytes(role);
 }
 
+static void take_claims(struct run *r, const struct row *account)
+{
+	const struct login *login = &account->entity->login;
+	size_t n = login->claim_count ? r->design->callers.claim_count : 0;
+	struct value *list = arena_array(r->arena, struct value, n);
+
+	for (size_t i = 0; i < login->claim_count; i++)
+		list[login->claims[i].index - 1] = row_get(account, login->claims[i].at);
+	r->caller.claims = n ? list : NULL;
+	r->caller.claim_count = n;
+}
+
+/* What the account says now, whatever the token said. */
+static void take_account(struct run *r, const struct row *account)
+{
+	take_role(r, account);
+	take_claims(r, account);
+}
+
 bool caller_session_begin(struct run *r, const struct row *account, struct value hash)
 {
 	struct caller *c = &r->caller;
@@ -218,7 +237,7 @@ bool caller_session_begin(struct run *r, const struct row *account, struct value
 	if (!c->subject.n)
 		return run_fail(r, PROBLEM_INTERNAL, "the account has no %.*s",
 				SLICE_ARG(account->entity->login.subject));
-	take_role(r, account);
+	take_account(r, account);
 	c->session.account = account_text(r, account);
 	c->session.stamp = stamp_of(r, account, c->session.account, hash);
 	return true;
@@ -289,7 +308,7 @@ bool caller_session_renew(struct run *r)
 	r->caller = was;
 	r->caller.permissions_known = false;
 	r->caller.session = s;
-	take_role(r, &account);
+	take_account(r, &account);
 	return true;
 }
 
@@ -310,36 +329,61 @@ bool caller_stands(struct run *r)
 
 /* ---- copies ---- */
 
+static bool same_texts(const struct slice *x, const struct slice *y, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (!slice_equal(x[i], y[i]))
+			return false;
+	return true;
+}
+
+bool caller_equals(const struct caller *a, const struct caller *b)
+{
+	return a->role_count == b->role_count && same_texts(a->roles, b->roles, a->role_count) &&
+	       a->claim_count == b->claim_count && values_equal(a->claims, b->claims, a->claim_count);
+}
+
 size_t caller_copy_bytes(const struct caller *c)
 {
 	const struct caller_session *s = &c->session;
-	size_t n = c->role_count * sizeof(struct slice) + c->subject.n + s->account.n + s->stamp.n + s->id.n;
+	size_t n = c->role_count * sizeof(struct slice) + c->claim_count * sizeof(struct value) + c->subject.n +
+		   s->account.n + s->stamp.n + s->id.n;
 
 	for (size_t i = 0; i < CALLER_KEYS; i++)
 		n += s->keys[i].n;
-
 	for (size_t i = 0; i < c->role_count; i++)
 		n += c->roles[i].n;
+	for (size_t i = 0; i < c->claim_count; i++)
+		n += c->claims[i].n;
 	return n;
+}
+
+static struct value pack_value(char **at, struct value v)
+{
+	struct slice bytes = slice_pack(at, slice_make(v.p, v.n));
+
+	return value_present(v) ? (struct value){ (const uint8_t *)bytes.p, bytes.n } : VALUE_ABSENT;
 }
 
 struct caller caller_copy(const struct caller *c, void *room)
 {
 	struct slice *roles = room;
-	char *at = (char *)(roles + c->role_count);
+	struct value *claims = (struct value *)(roles + c->role_count);
+	char *at = (char *)(claims + c->claim_count);
 	struct caller copy = *c;
 
 	for (size_t i = 0; i < c->role_count; i++)
 		roles[i] = slice_pack(&at, c->roles[i]);
+	for (size_t i = 0; i < c->claim_count; i++)
+		claims[i] = pack_value(&at, c->claims[i]);
 	copy.roles = roles;
+	copy.claims = c->claim_count ? claims : NULL;
 	copy.subject = slice_pack(&at, c->subject);
 	copy.session.account = slice_pack(&at, c->session.account);
 	copy.session.stamp = slice_pack(&at, c->session.stamp);
 	copy.session.id = slice_pack(&at, c->session.id);
 	for (size_t i = 0; i < CALLER_KEYS; i++)
-		if (value_present(c->session.keys[i]))
-			copy.session.keys[i].p =
-				(const uint8_t *)slice_pack(&at, slice_make(c->session.keys[i].p, c->session.keys[i].n)).p;
+		copy.session.keys[i] = pack_value(&at, c->session.keys[i]);
 	copy.permissions_known = false;
 	copy.permissions = NULL;
 	copy.permission_count = 0;

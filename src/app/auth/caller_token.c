@@ -31,6 +31,22 @@ bool caller_renewal_key(struct slice design, const uint8_t secret[CALLER_SECRET_
 	return make_key("thorpe renewal", design, secret, out);
 }
 
+/* 7, true and ["a"] are what they look like; acme is a text. */
+static void put_claims(const struct token_request *q, struct arena *a, struct buf *b)
+{
+	json_member_open(b, "claims", '{');
+	for (size_t i = 0; i < q->claim_count; i++) {
+		const struct json *j = json_parse(a, q->claims[i].text);
+
+		json_name_string(b, q->claims[i].name);
+		if (j)
+			json_write(b, j);
+		else
+			json_string(b, q->claims[i].text);
+	}
+	json_close(b, '}');
+}
+
 struct slice caller_token(struct arena *a, struct slice design, const uint8_t secret[CALLER_SECRET_BYTES],
 			  const struct token_request *q)
 {
@@ -48,6 +64,8 @@ struct slice caller_token(struct arena *a, struct slice design, const uint8_t se
 	json_member_strings(&b, "roles", q->roles, q->role_count);
 	if (q->operator_)
 		json_member_bool(&b, "operator", true);
+	if (q->claim_count)
+		put_claims(q, a, &b);
 	if (q->account.n) {
 		json_member_string(&b, "acc", q->account);
 		json_member_string(&b, "ses", q->stamp);

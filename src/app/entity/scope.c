@@ -130,6 +130,7 @@ struct term_scope scope_bind(struct scope *s)
 		.has_role = scope_has_role,
 		.may = scope_may,
 		.caller = s->run->caller.subject,
+		.claims = s->run->caller.claims,
 		.now_ms = s->run->now_ms,
 		.arena = s->run->arena,
 	};

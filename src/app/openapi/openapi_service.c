@@ -134,7 +134,8 @@ static void put_call(struct oas *o)
 		   "'pattern':{'type':'string'},"
 		   "'with':{'type':'object','additionalProperties':true},"
 		   "'as':{'type':'object','properties':{'subject':{'type':'string'},"
-		   "'roles':{'type':'array','items':{'type':'string'}}}},"
+		   "'roles':{'type':'array','items':{'type':'string'}},"
+		   "'claims':{'type':'object','additionalProperties':true}}},"
 		   "'explain':{'type':'boolean'}}}");
 	oas_end_content(o);
 	put_answer(o, "What the pattern returns, and how",

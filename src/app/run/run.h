@@ -34,6 +34,10 @@ struct caller {
 	struct slice subject;      /* empty: anonymous */
 	const struct slice *roles; /* the account's current ones; for tokens not from a login, the token's */
 	size_t role_count;
+	/* Those that the design declares, by their place; absent: the token does not have it. The account's current values, as
+	 * the roles. NULL and 0: none. */
+	const struct value *claims;
+	size_t claim_count;
 	bool operator_;     /* may do everything, whatever the rules say */
 	int64_t expires_ms; /* end of the token's validity; 0: none */
 	struct caller_session session;

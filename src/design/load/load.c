@@ -86,6 +86,7 @@ const struct design *design_load(struct arena *a, struct source s, const char *(
 		check_complete(l, root);
 		load_check_keys(l);
 		load_resolve(l);
+		load_check_claims(l);
 		load_infer(l);
 		load_check_sequences(l);
 		load_check_removed(l);

@@ -264,6 +264,8 @@ void load_key(struct load *l, struct key_schema *k, const struct yaml *y);
 void load_indexes(struct load *l, void *into, const struct yaml *y); /* struct design, as all below */
 void load_stream(struct load *l, void *into, const struct yaml *y);
 void load_billing(struct load *l, void *into, const struct yaml *y);
+void load_claims(struct load *l, void *into, const struct yaml *y); /* struct callers */
+void load_login_claims(struct load *l, void *into, const struct yaml *y); /* struct login */
 void load_callers(struct load *l, void *into, const struct yaml *y);
 void load_entities(struct load *l, void *into, const struct yaml *y);
 void load_companions(struct load *l, void *into, const struct yaml *y); /* struct entity, as below */
@@ -290,6 +292,10 @@ void load_resolve(struct load *l);
 /* ---- after the second pass, in this order ---- */
 /* Names and types of the keys of the table and its indexes. */
 void load_check_keys(struct load *l);
+/* The claims of logins are declared ones, of their type. */
+void load_check_claims(struct load *l);
+/* Its place in callers.claims, from 1; 0, with a finding, when there is none. */
+size_t load_find_claim(struct load *l, struct slice name, struct place p);
 /* The types of derived attributes and copies. */
 void load_infer(struct load *l);
 /* Numbers are taken from sequences, and nothing else moves a sequence. */

@@ -216,6 +216,7 @@ static const struct load_word login_words[] = {
 	{ "when", .read = read_login_when },
 	{ "session", WORD_DURATION, AT(login, session_seconds) },
 	{ "token", WORD_DURATION, AT(login, token_seconds) },
+	{ "claims", .read = load_login_claims },
 	{ "is", WORD_TEXTS, LIST_AT(login, patterns, pattern_count), "an id, or a list of ids" },
 	{ 0 },
 };

@@ -62,9 +62,7 @@ static bool check_prefixed(struct load *l, const struct load_scope *s, const str
 	struct slice name = n > 1 ? names[1] : SLICE("");
 
 	if (slice_is(names[0], "caller") && n > 1) {
-		load_error(l, p, "wrong-value", "the caller is a subject and has no attribute '%.*s'", SLICE_ARG(name))
-			->repair =
-			arena_printf(l->a, "read it from the account, as in User(caller).%.*s", SLICE_ARG(name));
+		(void)load_find_claim(l, name, p);
 		return true;
 	}
 	if (slice_is(names[0], "caller"))
@@ -194,6 +192,7 @@ static void visit_term(void *ctx, const struct term *t)
 			load_check_attribute(v->l, e, t->attribute, t->place);
 		break;
 	case TERM_IS_ROLE: check_role(v->l, t); break;
+	case TERM_CLAIM: OURS(struct term, t)->claim = load_find_claim(v->l, t->name, t->place); break;
 	case TERM_MAY:
 		if (!v->l->d->callers.permissions_entity.n)
 			load_error(v->l, t->place, "missing-word", "'may' needs 'permissions' in 'callers'");

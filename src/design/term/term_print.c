@@ -268,13 +268,14 @@ static bool is_beyond_item(const void *ctx, const struct term *t)
 	case TERM_NOW:
 	case TERM_TODAY:
 	case TERM_CALLER:
+	case TERM_CLAIM:
 	case TERM_IS_ROLE:
 	case TERM_MAY:
 	case TERM_EXISTS:
 	case TERM_VISIBLE:
 	case TERM_FETCH: return true;
 	case TERM_CALL: return term_is_ago(t->function);
-	case TERM_PATH: return t->of != TERM_OF_ITEM || (t->name_count > 1 && slice_is(t->names[0], "caller"));
+	case TERM_PATH: return t->of != TERM_OF_ITEM;
 	default: return false;
 	}
 }
