@@ -17,8 +17,8 @@
 
 #define ROLES_MAX  32
 #define CLAIMS_MAX 32
-#define DAY       (24 * 3600)
-#define LONGEST   (3660 * (int64_t)DAY)
+#define DAY        (24 * 3600)
+#define LONGEST    (3660 * (int64_t)DAY)
 
 struct token_options {
 	struct token_request q;

@@ -237,7 +237,7 @@ struct login {
 	const struct name *password_at, *subject_at, *role_at;
 	const struct term *when; /* a condition on the account; NULL: none */
 	int64_t session_seconds; /* a session lives on by renewal, and ends so long after the last one; 0: no renewal */
-	int64_t token_seconds;        /* validity of a token */
+	int64_t token_seconds;   /* validity of a token */
 	const struct login_claim *claims;
 	size_t claim_count;
 	const struct slice *patterns; /* ids */
@@ -269,6 +269,9 @@ struct entity {
 	const struct check_rule *checks;
 	size_t check_count;
 	const struct term *allow[ALLOW_VERBS]; /* NULL: only operators */
+	/* The rule for everywhere, already a part of `allow`, for what no `allow` decides. NULL: none, or exempt */
+	const struct term *everywhere;
+	bool everywhere_moves; /* it must also hold for the item as an update leaves it */
 	const struct action *actions;
 	size_t action_count;
 	struct delete_rule delete_;
@@ -449,6 +452,21 @@ struct callers {
 	size_t permissions_with_count;
 };
 
+/* everywhere: a rule in addition to those of each entity */
+struct exception {
+	const struct entity *entity;
+	unsigned verbs; /* bits 1 << enum allow_verb; all: the entity */
+	struct slice reason;
+	struct place place;
+};
+
+struct everywhere {
+	const struct term *rule; /* that of some entity: each has its own copy. NULL: none */
+	const struct exception *exceptions;
+	size_t exception_count;
+	struct place place;
+};
+
 struct traffic_rule {
 	struct slice pattern; /* access pattern, or "create Post" */
 	double per_second;
@@ -480,6 +498,7 @@ struct design {
 	size_t access_count;
 	const struct processor *processors;
 	size_t processor_count;
+	struct everywhere everywhere;
 	const struct traffic_rule *traffic;
 	size_t traffic_count;
 	struct accepted accepts;

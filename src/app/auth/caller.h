@@ -44,7 +44,7 @@ struct token_request {
 	const struct slice *roles;
 	size_t role_count;
 	bool operator_;
-	int64_t now_ms, seconds;     /* lifetime */
+	int64_t now_ms, seconds; /* lifetime */
 	const struct token_claim *claims;
 	size_t claim_count;
 	struct slice account, stamp; /* of a login; empty: no account */

@@ -8,11 +8,11 @@
 #include "base/ulid.h"
 #include "value/base64.h"
 
-#define TRIES        40
+#define TRIES         40
 #define PAUSE_MOST_MS 32
-#define ID_BYTES     12
-#define DIGEST_BYTES 16
-#define FIELDS       6
+#define ID_BYTES      12
+#define DIGEST_BYTES  16
+#define FIELDS        6
 
 /* ---- reading ---- */
 
@@ -95,9 +95,9 @@ void sessions_drop(struct sessions *s, const struct session *x)
 static struct value value_of(struct run *r, const struct session *s)
 {
 	struct arena *a = r->arena;
-	struct value fields[FIELDS] = { value_make_s(a, s->id),           value_make_i64(a, s->number),
-					value_make_s(a, s->stamp),        value_make_i64(a, s->renewed_ms),
-					value_make_i64(a, s->until_s),    value_make_s(a, s->again) };
+	struct value fields[FIELDS] = { value_make_s(a, s->id),        value_make_i64(a, s->number),
+					value_make_s(a, s->stamp),     value_make_i64(a, s->renewed_ms),
+					value_make_i64(a, s->until_s), value_make_s(a, s->again) };
 
 	return value_make_list(a, fields, FIELDS);
 }

@@ -354,8 +354,8 @@ void query_projection(const struct design *d, const struct access *access, struc
 		const struct entity *e = &d->entities[i];
 
 		out->suffices[i] = (struct read_suffices){
-			.list = suffices(d, access, e, read_rule(e, ALLOW_LIST), a),
-			.read = suffices(d, access, e, read_rule(e, ALLOW_READ), a),
+			.list = suffices(d, access, e, read_row_rule(e, ALLOW_LIST, false), a),
+			.read = suffices(d, access, e, read_row_rule(e, ALLOW_READ, false), a),
 			.own = suffices(d, access, e, access->allow, a),
 		};
 	}

@@ -135,9 +135,10 @@ static bool read_as(struct call *c, const struct json *as)
 
 	if (!as || as->type == JSON_NULL)
 		return true; /* as the operator */
-	if (as->type != JSON_OBJECT || (subject && subject->type != JSON_STRING) || (roles && roles->type != JSON_ARRAY) ||
-	    (claims && claims->type != JSON_OBJECT))
-		return run_fail(&c->x->run, PROBLEM_MALFORMED, "'as' must be {\"subject\": \"alice\", \"roles\": […], \"claims\": {…}}");
+	if (as->type != JSON_OBJECT || (subject && subject->type != JSON_STRING) ||
+	    (roles && roles->type != JSON_ARRAY) || (claims && claims->type != JSON_OBJECT))
+		return run_fail(&c->x->run, PROBLEM_MALFORMED,
+				"'as' must be {\"subject\": \"alice\", \"roles\": […], \"claims\": {…}}");
 	*caller = (struct caller){ 0 };
 	if (subject)
 		caller->subject = subject->string;

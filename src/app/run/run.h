@@ -135,6 +135,7 @@ struct run {
 	uint8_t second[NUMBER_ENCODED_MAX]; /* now_ms in seconds, encoded as in items, when entity_expires() first needed it */
 	size_t second_size;
 	int64_t second_of;  /* that second */
+	bool is_own;        /* the runtime looks for itself, without a caller: the rule for everywhere does not apply */
 	int depth;          /* of nested rules (visible E): bounded */
 	bool no_hashing;    /* from app_request.no_hashing; run_may_hash() checks it */
 	bool wants_hashing; /* run_may_hash() returned false */

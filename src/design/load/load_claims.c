@@ -7,9 +7,9 @@
 /* Only a form: a claim is not stored, and nothing makes it. */
 static bool is_plain(const struct attribute *a)
 {
-	bool made = a->required || a->id || a->now || a->touched || a->counter || a->sequence || a->fixed || a->managed ||
-		    a->hidden || a->private_ || a->compressed || a->the_caller || a->unique || a->from_key ||
-		    a->default_ || a->derived || a->copy_entity.n || a->after.n || a->next || a->when;
+	bool made = a->required || a->id || a->now || a->touched || a->counter || a->sequence || a->fixed ||
+		    a->managed || a->hidden || a->private_ || a->compressed || a->the_caller || a->unique ||
+		    a->from_key || a->default_ || a->derived || a->copy_entity.n || a->after.n || a->next || a->when;
 
 	return !made && a->type != ATTR_MAP && a->type != ATTR_BINARY && a->type != ATTR_SET;
 }
@@ -84,10 +84,11 @@ size_t load_find_claim(struct load *l, struct slice name, struct place p)
 		load_names_add(&known, c->claims[i].attribute.name);
 	f = load_unknown(l, p, "unknown-claim", "claim", name, &known);
 	if (!c->claim_count)
-		f->repair = arena_printf(l->a,
-					 "declare it in callers: {claims: {%.*s: string}}, or read it from the account, as in "
-					 "User(caller).%.*s",
-					 SLICE_ARG(name), SLICE_ARG(name));
+		f->repair =
+			arena_printf(l->a,
+				     "declare it in callers: {claims: {%.*s: string}}, or read it from the account, as in "
+				     "User(caller).%.*s",
+				     SLICE_ARG(name), SLICE_ARG(name));
 	return 0;
 }
 
@@ -99,9 +100,10 @@ static void check_login(struct load *l, const struct entity *e)
 
 		OURS(struct login_claim, x)->index = at;
 		if (a && at &&
-		    !type_comparable(type_of_attribute(a).is, type_of_attribute(&l->d->callers.claims[at - 1].attribute).is))
-			load_error(l, x->place, "wrong-type", "'%.*s' is %s, and the claim '%.*s' is %s", SLICE_ARG(a->name),
-				   type_name(l->a, type_of_attribute(a).is), SLICE_ARG(x->claim),
+		    !type_comparable(type_of_attribute(a).is,
+				     type_of_attribute(&l->d->callers.claims[at - 1].attribute).is))
+			load_error(l, x->place, "wrong-type", "'%.*s' is %s, and the claim '%.*s' is %s",
+				   SLICE_ARG(a->name), type_name(l->a, type_of_attribute(a).is), SLICE_ARG(x->claim),
 				   type_name(l->a, type_of_attribute(&l->d->callers.claims[at - 1].attribute).is));
 	}
 }

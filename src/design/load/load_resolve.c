@@ -217,15 +217,20 @@ static struct slice address_of(const struct term *const *t)
 	return slice_make(t, sizeof(*t));
 }
 
-void load_later_term(struct load *l, const struct term *t, const struct load_scope *scope)
+void load_keep_scope(struct load *l, const struct term *t, const struct load_scope *scope)
 {
-	if (!scope)
-		return;
 	if (!l->scopes) {
 		l->scopes = arena_new(l->a, struct map);
 		map_init(l->scopes, l->a);
 	}
 	map_set(l->scopes, arena_copy(l->a, address_of(&t)), (void *)(uintptr_t)scope);
+}
+
+void load_later_term(struct load *l, const struct term *t, const struct load_scope *scope)
+{
+	if (!scope)
+		return;
+	load_keep_scope(l, t, scope);
 	load_later(l, (struct load_later){ .resolve = resolve_term, .thing = t, .scope = scope });
 }
 

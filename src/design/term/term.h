@@ -192,7 +192,7 @@ struct term_scope {
 	bool (*visible)(void *ctx, const struct term *t, const struct value *args, bool *out, struct error *e);
 	bool (*has_role)(void *ctx, struct slice role);
 	bool (*may)(void *ctx, struct slice permission);
-	struct slice caller; /* the caller's subject; empty: anonymous */
+	struct slice caller;        /* the caller's subject; empty: anonymous */
 	const struct value *claims; /* of the caller, as many as the design has; NULL: none */
 	int64_t now_ms;
 	struct arena *arena;

@@ -48,7 +48,7 @@ static const struct {
 	[TERM_FETCH] = { TIGHT_PRIMARY, NULL, NULL },      [TERM_CALL] = { TIGHT_PRIMARY, NULL, NULL },
 	[TERM_NOW] = { TIGHT_PRIMARY, NULL, "now" },       [TERM_TODAY] = { TIGHT_PRIMARY, NULL, "today" },
 	[TERM_CALLER] = { TIGHT_PRIMARY, NULL, "caller" }, [TERM_ALWAYS] = { TIGHT_PRIMARY, NULL, "anyone" },
-	[TERM_NEVER] = { TIGHT_PRIMARY, NULL, "nobody" },
+	[TERM_NEVER] = { TIGHT_PRIMARY, NULL, "nobody" },  [TERM_CLAIM] = { TIGHT_PRIMARY, NULL, NULL },
 };
 /* clang-format on */
 
@@ -240,6 +240,7 @@ void term_print(struct buf *b, const struct term *t)
 	case TERM_VISIBLE:
 	case TERM_FETCH: print_item(b, t); break;
 	case TERM_CALL: print_call(b, t); break;
+	case TERM_CLAIM: buf_printf(b, "caller.%.*s", SLICE_ARG(t->name)); break;
 	default: print_compared(b, t); break;
 	}
 }

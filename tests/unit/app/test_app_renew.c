@@ -14,22 +14,22 @@
 #define MINUTE (60 * INT64_C(1000))
 #define DAY    (24 * 60 * MINUTE)
 
-#define ACCOUNTS                                                                                               \
-	"callers: {roles: [user, admin]}\n"                                                                    \
-	"entities:\n"                                                                                          \
-	"  User:\n"                                                                                            \
-	"    path: /users/<name>\n"                                                                            \
+#define ACCOUNTS                                                                                                   \
+	"callers: {roles: [user, admin]}\n"                                                                        \
+	"entities:\n"                                                                                              \
+	"  User:\n"                                                                                                \
+	"    path: /users/<name>\n"                                                                                \
 	"    attributes: {name: 'string, required', role: 'user | admin, default user', hash: 'string, hidden'}\n" \
-	"    keys: {PK: USER#<name>, SK: PROFILE}\n"                                                           \
-	"    login: {by: name, password: hash, subject: name, role: role, session: 2 days, token: 10 min}\n"   \
-	"    allow: {create, read: anyone, update, delete: name = caller}\n"                                   \
-	"  Staff:\n"                                                                                           \
-	"    path: /staff/<house>/<nick>\n"                                                                    \
-	"    attributes: {house: string, nick: string, hash: 'string, hidden'}\n"                              \
-	"    keys: {PK: STAFF#<house>, SK: <nick>}\n"                                                          \
-	"    login: {by: nick, password: hash, subject: nick}\n"                                               \
-	"    allow: {read: anyone}\n"                                                                          \
-	"access:\n"                                                                                            \
+	"    keys: {PK: USER#<name>, SK: PROFILE}\n"                                                               \
+	"    login: {by: name, password: hash, subject: name, role: role, session: 2 days, token: 10 min}\n"       \
+	"    allow: {create, read: anyone, update, delete: name = caller}\n"                                       \
+	"  Staff:\n"                                                                                               \
+	"    path: /staff/<house>/<nick>\n"                                                                        \
+	"    attributes: {house: string, nick: string, hash: 'string, hidden'}\n"                                  \
+	"    keys: {PK: STAFF#<house>, SK: <nick>}\n"                                                              \
+	"    login: {by: nick, password: hash, subject: nick}\n"                                                   \
+	"    allow: {read: anyone}\n"                                                                              \
+	"access:\n"                                                                                                \
 	"  staff of nick: {query: GSI1, where: {GSI1PK: <nick>}}\n"
 
 static struct client c;
@@ -45,8 +45,8 @@ static void put_user(const char *name, const char *hash)
 	char text[512];
 
 	snprintf(text, sizeof(text),
-		 "{\"PK\":{\"S\":\"USER#%s\"},\"SK\":{\"S\":\"PROFILE\"},\"name\":{\"S\":\"%s\"},\"hash\":{\"S\":\"%s\"}}", name,
-		 name, hash);
+		 "{\"PK\":{\"S\":\"USER#%s\"},\"SK\":{\"S\":\"PROFILE\"},\"name\":{\"S\":\"%s\"},\"hash\":{\"S\":\"%s\"}}",
+		 name, name, hash);
 	assert_true(item_from_json(&c.f.arena, json_parse(&c.f.arena, slice_str(text)), &w.item, &e));
 	assert_int_equal(dyn_write(&r, &w, 1, SLICE(""), &refusal), DYN_DONE);
 }
