@@ -108,7 +108,8 @@ static struct slice body_of(struct call *c)
 
 /* ---- complaints ---- */
 
-/* The member `name` of the elements of a list, nearest to `meant`; empty when none is near. *there: it is among them. */
+/* The member `name` of the elements of a list, nearest to `meant`; empty when none is near. *there: it is among
+ * them. */
 static struct slice nearest(struct arena *a, const struct json *list, const char *name, const char *meant, bool *there)
 {
 	struct slice found = { 0 };
@@ -131,7 +132,7 @@ static struct slice nearest(struct arena *a, const struct json *list, const char
 	return found;
 }
 
-/* True: the server does not have the design, which has been said. */
+/* True: the server does not have the design; a message has said so. */
 static bool complain_of_design(struct call *c)
 {
 	struct client_reply r;

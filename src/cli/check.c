@@ -124,7 +124,7 @@ static void pause_a_moment(void)
 	nanosleep(&t, NULL);
 }
 
-/* Never returns, unless nobody reads what it prints. */
+/* Returns only when its output is closed. */
 static int watch(char **paths, int count, bool json)
 {
 	static struct version seen[64];

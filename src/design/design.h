@@ -194,7 +194,7 @@ struct action {
 	const struct assignment *add; /* counters moved by the value of a term */
 	size_t add_count;
 	int64_t gather_seconds;       /* of an action that only adds: written once per interval; 0: at once */
-	bool creates;                 /* creates the item when there is none (block someone who does not follow) */
+	bool creates;                 /* creates the item if there is none: blocking a user who does not follow */
 	const struct slice *patterns; /* ids */
 	size_t pattern_count;
 };
@@ -517,6 +517,12 @@ const struct access *design_access(const struct design *d, struct slice name);
 const struct design_index *design_index(const struct design *d, struct slice name);
 const struct action *entity_action(const struct entity *e, struct slice name);
 const struct attribute *entity_attribute(const struct entity *e, struct slice name);
+/* Where new items of the entity are POSTed to: its path without the placeholders at its end; the path itself if there
+ * are none. */
+struct slice entity_collection(const struct entity *e);
+bool attribute_is_number(const struct attribute *a);
+/* Whether the index's projection has an attribute that is not a key. */
+bool index_carries(const struct design_index *x, struct slice name);
 /* Whether it tells items apart for ever: unique, and it never changes. NULL: no. */
 static inline bool attribute_is_id(const struct attribute *a)
 {
@@ -531,7 +537,7 @@ bool entity_takes(const struct entity *e);
 /* Whether the attribute is part of the table's own key; of any key, also of an index. */
 bool design_is_table_key(const struct design *d, struct slice name);
 bool design_is_key(const struct design *d, struct slice name);
-/* The source of a copy; its entity is empty when the attribute is no copy. */
+/* The source of a copy; its entity is empty when the attribute is not a copy. */
 struct reference attribute_source(const struct attribute *a);
 /* The entity and the verb of "create Post" or "publish Post"; NULL: it is the name of an access pattern. */
 const struct entity *design_call(const struct design *d, struct slice call, struct slice *verb);

@@ -113,7 +113,8 @@ static bool mentions(const struct design *d, const struct access *a, const struc
 	const struct name *of = d->callers.claims[claim - 1].attribute.at;
 
 	EACH (struct where_rule, w, a->where, a->where_count)
-		if (is_hash(a, w->at) && w->op == WHERE_EQ && (template_reads(w->value, of) || template_reads(w->value, attribute)))
+		if (is_hash(a, w->at) && w->op == WHERE_EQ &&
+		    (template_reads(w->value, of) || template_reads(w->value, attribute)))
 			return true;
 	return false;
 }

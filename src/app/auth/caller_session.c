@@ -48,7 +48,7 @@ static struct slice account_text(struct run *r, const struct row *account)
 	buf_put(&b, e->name);
 	buf_byte(&b, ':');
 	if (!is_subject(account))
-		base64url_put(&b, slice_make(identity.p, identity.n));
+		base64url_put(&b, value_slice(identity));
 	return buf_slice(&b);
 }
 

@@ -11,7 +11,8 @@
 #define BESIDE_TTL    "expires"
 #define BESIDE_ENDING ".thorpe" /* of its name, which starts with the design's table */
 
-struct slice beside_table(struct run *r);
+struct slice beside_name(struct arena *a, struct slice table);
+struct slice beside_table(struct run *r); /* of the run's design */
 struct value beside_key(struct run *r, struct slice pk, struct slice sk);
 /* Strongly consistent; *item absent: none. */
 bool beside_get(struct run *r, struct value key, struct value *item) MUST_CHECK;

@@ -53,7 +53,7 @@ void guesses_free(struct guesses *g)
 
 static uint64_t hash_of(struct value key)
 {
-	return key_hash(slice_make(key.p, key.n));
+	return key_hash(value_slice(key));
 }
 
 static bool is_of(const struct place *p, struct value key)
@@ -176,14 +176,14 @@ struct value guess_page_name(struct arena *a, const struct request *request)
 	buf_printf(&b, "%d%d ", q->backwards, q->projection != NULL);
 	put_sized(&b, q->table);
 	put_sized(&b, q->index);
-	put_sized(&b, slice_make(q->start.p, q->start.n));
+	put_sized(&b, value_slice(q->start));
 	for (size_t i = 0; i < q->term_count; i++) {
 		const struct key_term *t = &q->terms[i];
 
 		buf_printf(&b, "%d", (int)t->op);
 		put_sized(&b, t->name);
 		if (t->op == KEY_EQ)
-			put_sized(&b, slice_make(t->value.p, t->value.n));
+			put_sized(&b, value_slice(t->value));
 	}
 	return value_make_s(a, buf_slice(&b));
 }

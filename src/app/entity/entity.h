@@ -146,7 +146,6 @@ struct name_list {
 };
 void names_add(struct arena *a, struct name_list *l, const struct name *n);
 bool names_have(const struct name_list *l, const struct name *n);
-bool names_among(const struct name *const *list, size_t count, const struct name *n);
 void names_of_term(struct arena *a, struct name_list *l, const struct entity *e, const struct term *t);
 /* The attributes of the source that a copy reads. */
 void names_of_copy(struct arena *a, struct name_list *l, const struct entity *source, const struct attribute *copy);

@@ -14,12 +14,11 @@ static void begin_service(struct oas *o, const char *id, const char *summary, bo
 /* The rest of an operation: its answer, whose schema `json` is, and its problems. */
 static void put_answer(struct oas *o, const char *description, const char *json, unsigned problems)
 {
-	json_member_open(o->b, "responses", '{');
+	oas_begin_responses(o);
 	oas_begin_content(o, "200", description, 0);
 	oas_put(o, json);
 	oas_end_content(o);
-	oas_problems(o, problems);
-	oas_put(o, "}}");
+	oas_end_responses(o, problems);
 }
 
 /* Leaves `properties` open. */
@@ -84,26 +83,24 @@ static void put_login(struct oas *o, const struct entity *e)
 		oas_put(o, "'name':{'type':'string','description':'In place of any of the others.'}");
 	oas_put(o, "'password':{'type':'string','format':'password','writeOnly':true}}}");
 	oas_end_content(o);
-	json_member_open(o->b, "responses", '{');
+	oas_begin_responses(o);
 	oas_begin_content(o, "200", "For `Authorization: Bearer`", 0);
 	put_tokens(o, e->login.session_seconds != 0);
 	json_name_string(o->b, text_lower(o->a, e->name));
 	oas_ref_entity(o, e, OAS_ITEM);
 	oas_put(o, "}}");
 	oas_end_content(o);
-	oas_problems(o, OAS_BIT(OAS_400) | OAS_BIT(OAS_401) | OAS_BIT(OAS_422) | OAS_BIT(OAS_429));
-	oas_put(o, "}}");
+	oas_end_responses(o, OAS_BIT(OAS_400) | OAS_BIT(OAS_401) | OAS_BIT(OAS_422) | OAS_BIT(OAS_429));
 }
 
 static void put_me(struct oas *o)
 {
 	begin_service(o, "me", "Who the token says you are", true);
-	json_member_open(o->b, "responses", '{');
+	oas_begin_responses(o);
 	oas_begin_content(o, "200", "The caller", 0);
 	oas_ref_common(o, OAS_CALLER);
 	oas_end_content(o);
-	oas_problems(o, OAS_BIT(OAS_401));
-	oas_put(o, "}}");
+	oas_end_responses(o, OAS_BIT(OAS_401));
 }
 
 static void put_batch(struct oas *o)

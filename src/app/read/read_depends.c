@@ -37,7 +37,8 @@ bool read_live_can(const struct design *d, const struct access *access, const ch
 
 /* ---- the patterns of a merge ---- */
 
-/* Calls visit() for each pattern that a merge runs, and for the one whose rows it runs them for, until one returns true. */
+/* Calls visit() for each pattern that a merge runs, and for the one whose rows it runs them for, until one returns
+ * true. */
 static bool any_part(const struct access *a, bool (*visit)(void *ctx, const struct access *part), void *ctx)
 {
 	for (size_t i = 0; i < a->merge_of_count; i++)

@@ -9,9 +9,8 @@ bool query_projects(const struct design *d, const struct access *access, struct 
 {
 	const struct design_index *i = access->from;
 
-	return !i || i->projection == PROJECT_ALL || is_key_attribute(&i->key, attribute) ||
-	       is_key_attribute(&d->key, attribute) ||
-	       (i->projection == PROJECT_INCLUDE && slice_among(i->include, i->include_count, attribute));
+	return !i || index_carries(i, attribute) || is_key_attribute(&i->key, attribute) ||
+	       is_key_attribute(&d->key, attribute);
 }
 
 /* ---- where ---- */

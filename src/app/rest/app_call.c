@@ -70,8 +70,7 @@ static struct slice text_of(struct run *r, const struct json *j)
 
 static bool give_ids(struct call *c, struct access_ask *q, const struct json *j)
 {
-	struct slice text;
-	size_t from = 0;
+	struct slice text, id;
 
 	if (j->type == JSON_ARRAY) {
 		for (uint32_t i = 0; i < j->count; i++)
@@ -80,13 +79,9 @@ static bool give_ids(struct call *c, struct access_ask *q, const struct json *j)
 		return true;
 	}
 	text = text_of(c->r, j);
-	for (size_t i = 0; i <= text.n; i++) {
-		if (i < text.n && text.p[i] != ',')
-			continue;
-		if (!access_give_id(c->r, q, slice_make(text.p + from, i - from)))
+	while (slice_next(&text, ',', &id))
+		if (!access_give_id(c->r, q, id))
 			return false;
-		from = i + 1;
-	}
 	return true;
 }
 

@@ -9,23 +9,6 @@
 
 /* ---- the index ---- */
 
-/* Where items are created: the path without the placeholders at its end. */
-static struct slice collection(const struct entity *e)
-{
-	struct slice s = e->path;
-
-	while (s.n && s.p[s.n - 1] == '>') {
-		size_t at = s.n;
-
-		while (at && s.p[at - 1] != '/')
-			at--;
-		if (at == s.n || s.p[at] != '<' || memchr(s.p + at, '>', s.n - at) != s.p + s.n - 1)
-			break;
-		s.n = at ? at - 1 : 0;
-	}
-	return s.n ? s : SLICE("/");
-}
-
 static void write_entity(struct buf *b, const struct entity *e)
 {
 	static const struct {
@@ -39,7 +22,7 @@ static void write_entity(struct buf *b, const struct entity *e)
 	json_open(b, '{');
 	json_member_string(b, "name", e->name);
 	json_member_string(b, "path", e->path);
-	json_member_string(b, "collection", collection(e));
+	json_member_string(b, "collection", entity_collection(e));
 	json_member_open(b, "methods", '[');
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
 		if (e->allow[rows[i].verb] && e->allow[rows[i].verb]->kind != TERM_NEVER)

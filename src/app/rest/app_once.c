@@ -1,6 +1,6 @@
 /* A write under an Idempotency-Key: carried out once, whatever becomes of its replies.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "app/rest/app_exchange.h"
+#include "app/rest/idempotency.h"
 #include "base/clock.h"
 #include <openssl/evp.h>
 

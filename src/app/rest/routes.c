@@ -66,16 +66,13 @@ static void path_slash(struct arena *a, struct route_path *p)
 
 static void path_literal(struct arena *a, struct route_path *p, struct slice text)
 {
-	size_t from = 0;
+	struct slice part;
 
-	for (size_t i = 0; i <= text.n; i++) {
-		if (i < text.n && text.p[i] != '/')
-			continue;
-		if (i > from)
-			path_part(a, p, (struct template_part){ .literal = slice_make(text.p + from, i - from) });
-		if (i < text.n)
+	while (slice_next(&text, '/', &part)) {
+		if (part.n)
+			path_part(a, p, (struct template_part){ .literal = part });
+		if (text.p)
 			path_slash(a, p);
-		from = i + 1;
 	}
 }
 

@@ -169,7 +169,7 @@ static enum plan_end refused_place(struct plan *p, const struct dyn_refusal *f)
 	/* A rule has read the previous item, which is gone by now (write_witness.c). */
 	if (plan_main(p)->must_exist && !value_present(f->item))
 		return PLAN_AGAIN;
-	/* An expired item counts as absent: removes it now, with its companions. */
+	/* An expired item counts as absent. Removes it now, with its companions. */
 	if (value_present(f->item) && entity_expired(p->run, f->item)) {
 		const struct entity *of = entity_of(p->run, f->item);
 

@@ -213,8 +213,8 @@ bool write_copy(struct write *w, const struct attribute *a, struct row *f)
 	if (!scope_args(&s, a->copy_args, a->copy_arg_count, &args) ||
 	    !entity_locate(r, source, args, a->copy_arg_count, &note.key))
 		return false;
-	/* Uses the source as read in this try: if it has changed since, the commit notices. Effects may run long after they
-	 * read it. */
+	/* Uses the source as read in this try: if it has changed since, the commit notices. Effects may run long after
+	 * they read it. */
 	if (!entity_look_at(r, source, note.key, w->trusted, &look) || !hide_source(w, a, args, &look, &hidden))
 		return false;
 	note.from = full = look.item.full;

@@ -37,7 +37,8 @@ static void mixes_tenants(struct checker *c, const struct reach *r)
 	if (!any || !r->space || r->access->kind != ACCESS_QUERY || isolation_in_partition(c->d, r->access) ||
 	    is_of_one(c, r))
 		return;
-	check_say(c, AT_SUBJECT, "its partition has rows of every caller, and the rule for everywhere drops those of others");
+	check_say(c, AT_SUBJECT,
+		  "its partition has rows of every caller, and the rule for everywhere drops those of others");
 }
 
 static void companion_unseen(struct checker *c, const struct reach *r)
@@ -50,7 +51,8 @@ static void companion_unseen(struct checker *c, const struct reach *r)
 		if (!s->companion || !s->entity->everywhere ||
 		    isolation_carried(s->entity->everywhere, s->companion->rules, s->companion->rule_count))
 			continue;
-		check_say(c, AT_SUBJECT, "only operators see its rows of %.*s: they lack what the rule for everywhere reads",
+		check_say(c, AT_SUBJECT,
+			  "only operators see its rows of %.*s: they lack what the rule for everywhere reads",
 			  SLICE_ARG(s->name));
 		return;
 	}
@@ -71,8 +73,9 @@ static void guard_tells(struct checker *c, const struct entity *e)
 {
 	EACH (struct companion, k, e->companions, e->companion_count)
 		if (e->everywhere && k->unique.n && !names_all(e->everywhere, k->rules, k->rule_count))
-			check_say(c, k->place, "%.*s is unique for all callers together: a 409 tells of an item that the rule "
-					       "for everywhere hides",
+			check_say(c, k->place,
+				  "%.*s is unique for all callers together: a 409 tells of an item that the rule "
+				  "for everywhere hides",
 				  SLICE_ARG(k->unique));
 }
 

@@ -98,7 +98,7 @@ void load_expected(struct load *l, const struct yaml *y, const char *expected);
 /* Findings are about this from now on: "entity" and "Post". */
 void load_subject(struct load *l, const char *kind, struct slice name);
 
-/* ---- names of other things ---- */
+/* ---- names declared elsewhere ---- */
 enum load_name {
 	NAME_NONE,
 	NAME_ENTITY,
@@ -155,7 +155,7 @@ struct load_word {
  * Returns whether there was no error. */
 bool load_words(struct load *l, const struct yaml *map, const char *what, const struct load_word *words, void *into,
 		bool (*other)(struct load *l, void *into, const struct yaml_entry *e));
-/* Whether the map has the word; false when it is no map. */
+/* Whether the map has the word; false when it is not a map. */
 bool load_has_word(const struct yaml *map, const char *word);
 /* How many of these words the map has. It may have one: reports the second with `sentence`. */
 size_t load_one_of(struct load *l, const struct yaml *map, const char *const *words, const char *sentence);
@@ -175,7 +175,7 @@ size_t load_choice(struct load *l, struct slice text, struct place p, const char
 const struct term *load_term(struct load *l, const struct yaml *y, const struct load_scope *scope);
 /* Whether it is one of the words, of which NULL is the last. */
 bool load_is_one_of(struct slice s, const char *const *words);
-/* The seconds of "s", "minutes", "day"…; 0: it is no unit of time. */
+/* The seconds of "s", "minutes", "day"…; 0: it is not a unit of time. */
 int64_t load_seconds(struct slice unit);
 /* 'text' becomes text; false: it is not in quotes. */
 bool load_unquote(struct slice *s);
@@ -202,15 +202,17 @@ bool span_call(struct load_span *s, struct load_span *name, struct load_span *ar
 /* How many parts commas (or another sign) can cut it into. */
 size_t span_parts(struct load_span s, char sign);
 
-/* NULL, with findings, when it is malformed. Names in it are looked up in the second pass; `scope` NULL: they are not. */
+/* NULL, with findings, when it is malformed. Names in it are looked up in the second pass; `scope` NULL: they are
+ * not. */
 const struct term *load_span_term(struct load *l, struct load_span s, const struct load_scope *scope);
 const struct template *load_span_template(struct load *l, struct load_span s, const struct load_scope *scope);
 
-/* ---- parts that several things have ---- */
+/* ---- parts that several declarations share ---- */
 struct load_scope *load_scope_of(struct load *l, const struct entity *e); /* with old and input */
 /* The pattern's parameters and input.x; `rows`: also the attributes of its rows. */
 struct load_scope *load_access_scope(struct load *l, const struct access *a, bool rows);
-/* E(args); *s is then what follows. The reference must outlive the second pass, also in load_item() and load_count(). */
+/* E(args); *s is then what follows. The reference must outlive the second pass, also in load_item() and
+ * load_count(). */
 bool load_reference(struct load *l, struct load_span *s, const struct load_scope *scope, struct reference *out);
 /* A scalar that is E(args) and nothing else. */
 bool load_item(struct load *l, const struct yaml *y, const char *expected, const struct load_scope *scope,
@@ -224,7 +226,7 @@ size_t load_requirements(struct load *l, const struct yaml *y, const struct load
 /* attribute: template */
 size_t load_rules(struct load *l, const struct yaml *y, const char *expected, const struct load_scope *scope,
 		  const struct key_rule **out);
-/* The rule of one entry; false, with findings, when its value is no template. */
+/* The rule of one entry; false, with findings, when its value is not a template. */
 bool load_rule(struct load *l, const struct yaml_entry *e, const struct load_scope *scope, struct key_rule *out);
 /* attribute: term. When `target` is not empty, the attributes are that entity's, and a choice may be a bare word. */
 size_t load_assignments(struct load *l, const struct yaml *y, const struct load_scope *scope, struct slice target,
@@ -327,7 +329,7 @@ void load_names(struct load *l);
 void load_names_of_term(struct load *l, const struct term *t);
 void load_names_of_template(struct load *l, const struct template *t);
 
-/* ---- looking things up ---- */
+/* ---- look-ups ---- */
 /* The scope a term was read with; NULL: none, or the term is a literal. */
 const struct load_scope *load_term_scope(struct load *l, const struct term *t);
 /* Notes the scope of a term that the loader makes of terms it has read. */

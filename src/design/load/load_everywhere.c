@@ -39,8 +39,9 @@ static bool read_exception(struct load *l, const struct yaml_entry *e, struct ex
 			if (slice_equal(span_text(verb), verbs[i]))
 				out->verbs = 1u << i;
 		if (!out->verbs) {
-			load_error(l, e->key.place, "wrong-value", "expected an entity, or one of create, read, update, "
-								   "delete and list and an entity, as in create User");
+			load_error(l, e->key.place, "wrong-value",
+				   "expected an entity, or one of create, read, update, "
+				   "delete and list and an entity, as in create User");
 			return false;
 		}
 	} else {
@@ -165,8 +166,9 @@ static void spread(struct load *l, struct entity *e)
 	if (lacks.name.n) {
 		load_error(l, e->place, "missing-everywhere", "%.*s has no '%.*s', which the rule for everywhere reads",
 			   SLICE_ARG(e->name), SLICE_ARG(lacks.name))
-			->repair = arena_printf(l->a, "give it one, or exempt it with a reason: everywhere: {except: {%.*s: …}}",
-						SLICE_ARG(e->name));
+			->repair =
+			arena_printf(l->a, "give it one, or exempt it with a reason: everywhere: {except: {%.*s: …}}",
+				     SLICE_ARG(e->name));
 		return;
 	}
 	e->everywhere = fresh(l, e);

@@ -22,8 +22,8 @@
  *           | path | "(" term ")"
  *   path    = name { "." name }                            attribute; old.x, input.x, or a loop variable
  *   args    = [ term { "," term } ]
- * A quote inside 'text' is written twice. first(n, x) is `first n of x`, first(x) the first element itself; so is last.
- * x + 30 days is later(x, 30, 'days').
+ * A quote inside 'text' is written twice. first(n, x) is `first n of x`, first(x) the first element itself; so is
+ * last. x + 30 days is later(x, 30, 'days').
  * `anyone` and `nobody` are true and false; `caller is admin` asks for a role, `caller is user` for any
  * logged-in caller; `caller may 'site:write'` for a permission.
  * SPDX-License-Identifier: Apache-2.0 */
@@ -150,7 +150,7 @@ static inline const struct slice *term_name(const struct term *t)
 	return t->kind == TERM_PATH && t->name_count == 1 ? &t->names[0] : NULL;
 }
 
-/* Parses the whole text, whose place in the file is `p`. NULL, with a finding, when it is no term: bad-term,
+/* Parses the whole text, whose place in the file is `p`. NULL, with a finding, when it is not a term: bad-term,
  * unknown-function, wrong-arguments. A term's place covers it from its first to its last character. */
 const struct term *term_parse(struct arena *a, struct slice text, struct place p, struct findings *f);
 /* The term as normalised text, for documents and messages. */
@@ -185,7 +185,8 @@ struct term_scope {
 	size_t variable_count;
 	/* Called when an attribute of the item is read, in terms that the loader has seen. May be NULL. */
 	void (*reads)(void *ctx, const struct name *n, struct value v);
-	/* Reads an item of another entity by its key values: whether it exists, and the attribute of a FETCH. False: error set. */
+	/* Reads an item of another entity by its key values: whether it exists, and the attribute of a FETCH. False:
+	 * error set. */
 	bool (*fetch)(void *ctx, const struct term *t, const struct value *args, bool *there, struct value *v,
 		      struct error *e);
 	/* Whether the item exists and the caller may read it. NULL: only whether it exists. */
@@ -196,7 +197,8 @@ struct term_scope {
 	const struct value *claims; /* of the caller, as many as the design has; NULL: none */
 	int64_t now_ms;
 	struct arena *arena;
-	/* For a rule evaluated for many items, with one caller and time: term_remember(). NULL: nothing is remembered. */
+	/* For a rule evaluated for many items, with one caller and time: term_remember(). NULL: nothing is
+	 * remembered. */
 	struct term_known *known;
 };
 
@@ -205,12 +207,13 @@ enum term_of term_path_of(const struct slice *names, size_t n);
 struct value term_path(const struct term_scope *s, const struct slice *names, size_t n, enum term_of of,
 		       const struct name *at);
 
-/* As in DynamoDB, comparisons with an absent value or between different types are false (but <> is true), and arithmetic
- * with an absent value is absent. A value holds when it is the BOOL true. A function applied to a type it does not support
- * is absent. lower, upper and slug of a list or set of strings are lists; words() takes texts, lists and sets and returns
- * a list of distinct words without stop words. A sum or product that needs more than 38 digits is rounded. An item whose
- * identity is partly absent does not exist. + joins two strings. A division by zero is absent.
- * Errors: those of fetch; VALIDATION when operands of + - * / are no numbers, and for results outside a number's range. */
+/* As in DynamoDB, comparisons with an absent value or between different types are false (but <> is true), and
+ * arithmetic with an absent value is absent. A value holds when it is the BOOL true. A function applied to a type it
+ * does not support is absent. lower, upper and slug of a list or set of strings are lists; words() takes texts, lists
+ * and sets and returns a list of distinct words without stop words. A sum or product that needs more than 38 digits is
+ * rounded. An item whose identity is partly absent does not exist. + joins two strings. A division by zero is absent.
+ * Errors: those of fetch; VALIDATION when operands of + - * / are no numbers, and for results outside a number's
+ * range. */
 bool term_value(const struct term *t, const struct term_scope *s, struct value *out, struct error *e) MUST_CHECK;
 bool term_holds(const struct term *t, const struct term_scope *s, bool *out, struct error *e) MUST_CHECK;
 /* From now on the scope remembers parts that read no path (caller, caller is admin, days_ago(7), User(caller).status):

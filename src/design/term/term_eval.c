@@ -56,7 +56,8 @@ bool term_compare(enum term_kind op, struct value x, struct value y)
 
 #define COMPARED_MOST 3 /* arguments */
 
-/* As term_compare(), and PRESENT, ABSENT, BEGINS, CONTAINS, BETWEEN, by the values of their arguments; absent: not given. */
+/* As term_compare(), and PRESENT, ABSENT, BEGINS, CONTAINS, BETWEEN, by the values of their arguments; absent: not
+ * given. */
 static bool term_compared(enum term_kind op, const struct value v[COMPARED_MOST])
 {
 	switch (op) {

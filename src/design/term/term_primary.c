@@ -117,7 +117,7 @@ static const struct term *unknown_function(struct term_parser *p, struct slice n
 	p->last_end = at + name.n;
 	if (slice_is(name, "now") || slice_is(name, "today") || slice_is(name, "caller"))
 		return tp_refuse_from(p, "unknown-function", at,
-				      arena_printf(p->arena, "%.*s is no function", SLICE_ARG(name)),
+				      arena_printf(p->arena, "%.*s is not a function", SLICE_ARG(name)),
 				      SLICE("write it without parentheses"));
 	if (entity && !meant) {
 		message = arena_printf(p->arena, "%.*s(…) is an item, and an item is not a value", SLICE_ARG(name));

@@ -41,7 +41,7 @@ bool effect_batch_is_full(const struct batch *b)
 struct dyn_write *effect_batch_add(struct effect *x, struct value key, size_t *at)
 {
 	struct batch *b = &x->batch;
-	struct slice bytes = slice_make(key.p, key.n);
+	struct slice bytes = value_slice(key);
 	struct map_entry *known = map_find(&b->keys, bytes);
 
 	if (known) {
