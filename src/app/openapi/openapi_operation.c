@@ -59,7 +59,7 @@ static const char *article(struct slice name)
 static bool asks_caller(const void *ctx, const struct term *t)
 {
 	(void)ctx;
-	return t->kind == TERM_CALLER || t->kind == TERM_IS_ROLE || t->kind == TERM_MAY;
+	return t->kind == TERM_CALLER || t->kind == TERM_CLAIM || t->kind == TERM_IS_ROLE || t->kind == TERM_MAY;
 }
 
 bool oas_needs_login(const struct term *t)

@@ -218,6 +218,16 @@ static enum plan_end refused_target(struct plan *p, struct plan_action *a, const
 		return leave_out(a);
 	}
 	row_from(&target, p->run->arena, a->entity, entity_full(p->run, a->entity, f->item));
+	if (a->ask_count && !p->write->trusted) {
+		bool keeps;
+
+		if (!entity_keeps(p->run, &target, NULL, &keeps))
+			return PLAN_FAILED;
+		if (!keeps) { /* another tenant's: as if it were not there */
+			(void)plan_tell_missing(p->write, &a->asks[0]);
+			return PLAN_FAILED;
+		}
+	}
 	for (size_t i = 0; i < a->ask_count; i++) {
 		bool holds;
 

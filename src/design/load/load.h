@@ -65,6 +65,7 @@ struct load {
 	struct access *access;          /* being read; NULL: none */
 	const struct load_scope *scope; /* of the terms being read */
 	struct slice subject;           /* of findings: "entity Post" */
+	const struct yaml *everywhere;  /* the rule; NULL: none */
 	struct load_later *later, **later_end;
 	struct map *scopes;                    /* of terms, by address: load_term_scope() */
 	struct load_named *named, **named_end; /* terms and templates read so far: load_names() */
@@ -268,6 +269,8 @@ void load_key(struct load *l, struct key_schema *k, const struct yaml *y);
 void load_indexes(struct load *l, void *into, const struct yaml *y); /* struct design, as all below */
 void load_stream(struct load *l, void *into, const struct yaml *y);
 void load_billing(struct load *l, void *into, const struct yaml *y);
+void load_claims(struct load *l, void *into, const struct yaml *y);       /* struct callers */
+void load_login_claims(struct load *l, void *into, const struct yaml *y); /* struct login */
 void load_callers(struct load *l, void *into, const struct yaml *y);
 void load_entities(struct load *l, void *into, const struct yaml *y);
 void load_companions(struct load *l, void *into, const struct yaml *y); /* struct entity, as below */
@@ -281,6 +284,7 @@ void load_then(struct load *l, void *into, const struct yaml *y);
 void load_walk(struct load *l, void *into, const struct yaml *y);
 void load_rank(struct load *l, void *into, const struct yaml *y);
 void load_tree(struct load *l, void *into, const struct yaml *y);
+void load_everywhere(struct load *l, void *into, const struct yaml *y);
 void load_processors(struct load *l, void *into, const struct yaml *y); /* struct design, as below */
 /* After the second pass: the effects of a processor share what is not the effect. */
 void load_share_processors(struct load *l);
@@ -296,6 +300,12 @@ void load_resolve(struct load *l);
 /* ---- after the second pass, in this order ---- */
 /* Names and types of the keys of the table and its indexes. */
 void load_check_keys(struct load *l);
+/* Before the second pass: makes the rule for everywhere a part of all others. */
+void load_spread_everywhere(struct load *l);
+/* The claims of logins are declared ones, of their type. */
+void load_check_claims(struct load *l);
+/* Its place in callers.claims, from 1; 0, with a finding, when there is none. */
+size_t load_find_claim(struct load *l, struct slice name, struct place p);
 /* The types of derived attributes and copies. */
 void load_infer(struct load *l);
 /* Numbers are taken from sequences, and nothing else moves a sequence. */
@@ -326,6 +336,8 @@ void load_names_of_template(struct load *l, const struct template *t);
 /* ---- look-ups ---- */
 /* The scope a term was read with; NULL: none, or the term is a literal. */
 const struct load_scope *load_term_scope(struct load *l, const struct term *t);
+/* Notes the scope of a term that the loader makes of terms it has read. */
+void load_keep_scope(struct load *l, const struct term *t, const struct load_scope *scope);
 /* NULL, with a finding, when there is no such entity. */
 const struct entity *load_check_entity(struct load *l, struct slice name, struct place p);
 void load_check_attribute(struct load *l, const struct entity *e, struct slice name, struct place p);
