@@ -29,7 +29,8 @@ static void say_closed(struct job *j)
 					  : "programs that bypass them are not stopped");
 }
 
-/* Puts the marker of this copy. `switched`: it is there and this copy's, and becomes that of a source that has been left. */
+/* Puts the marker of this copy. `switched`: it is there and this copy's, and becomes that of a source that has been
+ * left. */
 static bool put_marker(struct copier *c, bool switched, struct backend_reply *r)
 {
 	struct job *j = c->job;

@@ -127,7 +127,8 @@ static bool take_position(struct track *t, const struct position *at, int64_t no
 	spot_set(&t->stored, at->sequence);
 	t->is_stored = at->stored;
 	t->current_ms = t->confirmed_ms = at->stored ? at->time_ms : now_ms;
-	/* Stores a position from the start, so that a later loss is noticed: the stream may forget what follows (R5). */
+	/* Stores a position from the start, so that a later loss is noticed: the stream may forget what follows
+	 * (R5). */
 	t->dirty_us = at->stored || !(t->reader->parent || t->reader->process->leases) ? 0 : clock_monotonic_us();
 	if (!atomic_load(&t->since_ms) || t->replay_ms)
 		atomic_store(&t->since_ms, now_ms);

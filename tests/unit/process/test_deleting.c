@@ -1,5 +1,5 @@
-/* Deletions that take time, in every order: a creation, another deletion, the keeper or the end of the process comes before each
- * request that the first one makes.
+/* Deletions that take time, in every order: a creation, another deletion, the keeper or the end of the process comes
+ * before each request that the first one makes.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "effect_helper.h"
 #include "app/db/beside.h"
@@ -979,7 +979,7 @@ static void an_item_that_takes_over_a_deleted_items_values_waits(void **state)
 	world_close(&w);
 }
 
-/* ---- what is no marker's ---- */
+/* ---- what is not a marker's ---- */
 
 static void expired_but_stored_rows_are_removed_too(void **state)
 {

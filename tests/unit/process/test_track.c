@@ -1,4 +1,5 @@
-/* A processor at a shard that comes back to a change which it has done in part: the rest is done, the part is not done again.
+/* A processor at a shard that comes back to a change which it has done in part: the rest is done, the part is not done
+ * again.
  *
  * Turn by turn, without the threads, so that positions are saved exactly where it matters.
  * SPDX-License-Identifier: Apache-2.0 */
