@@ -76,6 +76,7 @@ struct reference attribute_source(const struct attribute *a)
 	};
 }
 
+const char *const also_kind_names[] = { [ALSO_PUT] = "put", [ALSO_UPDATE] = "update", [ALSO_DELETE] = "delete" };
 const char *const allow_verb_names[ALLOW_VERBS] = { "create", "read", "update", "delete", "list" };
 
 const struct entity *design_call(const struct design *d, struct slice call, struct slice *verb)

@@ -140,9 +140,17 @@ struct reference {
 	struct place place;
 };
 
+/* for: x in list */
+struct each_rule {
+	struct slice variable; /* empty: once, without a list */
+	const struct name *at;
+	const struct term *list;
+};
+
 /* E(args).attribute by term when term */
 struct count_rule {
 	struct reference target;
+	struct each_rule each;
 	struct slice attribute;
 	const struct name *at;
 	const struct term *by; /* NULL: 1 */
@@ -153,6 +161,7 @@ struct count_rule {
 /* E(args) [when term] [if term]: sentence */
 struct requirement {
 	struct reference target;
+	struct each_rule each;
 	const struct term *when;
 	const struct term *if_;
 	struct slice sentence; /* empty: a standard one */
@@ -175,6 +184,26 @@ struct assignment {
 	struct place place;
 };
 
+enum event_kind { ON_CREATED = 1, ON_UPDATED = 2, ON_DELETED = 4 };
+
+/* also: another item that is written in the same transaction, by the rules of its entity */
+enum also_kind { ALSO_PUT, ALSO_UPDATE, ALSO_DELETE };
+extern const char *const also_kind_names[];
+struct also_rule {
+	struct place place;
+	int events; /* enum event_kind: of the item; 0: whenever the action is done */
+	enum also_kind kind;
+	struct slice target;     /* the entity that is written */
+	struct reference to_ref; /* UPDATE, DELETE: which item */
+	const struct entity *to; /* target */
+	struct each_rule each;
+	const struct term *when;
+	const struct assignment *with; /* PUT, UPDATE: attributes */
+	size_t with_count;
+	const struct assignment *add; /* UPDATE: counters, and by how much they move */
+	size_t add_count;
+};
+
 struct action {
 	struct slice name; /* POST …/<name> */
 	struct place place;
@@ -193,6 +222,8 @@ struct action {
 	size_t require_count;
 	const struct assignment *add; /* counters moved by the value of a term */
 	size_t add_count;
+	const struct also_rule *also;
+	size_t also_count;
 	int64_t gather_seconds;       /* of an action that only adds: written once per interval; 0: at once */
 	bool creates;                 /* creates the item when there is none (block someone who does not follow) */
 	const struct slice *patterns; /* ids */
@@ -256,6 +287,8 @@ struct entity {
 	size_t lives_count;
 	const struct check_rule *checks;
 	size_t check_count;
+	const struct also_rule *also;
+	size_t also_count;
 	const struct term *allow[ALLOW_VERBS]; /* NULL: only operators */
 	const struct action *actions;
 	size_t action_count;
@@ -369,7 +402,6 @@ struct access {
 };
 
 /* ---- processors ---- */
-enum event_kind { ON_CREATED = 1, ON_UPDATED = 2, ON_DELETED = 4 };
 enum effect_kind { EFFECT_PUT, EFFECT_UPDATE, EFFECT_DELETE, EFFECT_COUNT, EFFECT_SEND, EFFECT_REMOVE_ALL };
 
 struct processor {

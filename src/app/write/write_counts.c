@@ -70,7 +70,8 @@ bool plan_add_ask(struct plan *p, struct plan_action *a, const struct plan_ask *
 	if (!a->ask_count)
 		plan_ask_alive(p, a);
 	GROW_IN(p->run->arena, a->asks, a->ask_count, a->ask_capacity, 4);
-	a->asks[a->ask_count++] = *ask;
+	a->asks[a->ask_count] = *ask;
+	a->asks[a->ask_count++].by = p->write;
 	if (!ask->if_ || plan_filter(p, a, ask->if_, &cannot))
 		return true;
 	return cannot && ask_here(p, a, ask);

@@ -240,6 +240,8 @@ bool load_pattern_call(struct load *l, struct load_span s, const struct load_sco
 /* variable in what follows */
 bool load_loop(struct load *l, const struct yaml *y, const char *expected, struct slice *variable,
 	       struct load_span *over);
+/* for: x in list, of the entity being read */
+void load_each(struct load *l, struct each_rule *each, const struct yaml *y, const struct load_scope *scope);
 /* A path and its placeholders; `scope` NULL: they may have any name. */
 struct load_path {
 	struct slice text;
@@ -268,6 +270,8 @@ void load_callers(struct load *l, void *into, const struct yaml *y);
 void load_entities(struct load *l, void *into, const struct yaml *y);
 void load_companions(struct load *l, void *into, const struct yaml *y); /* struct entity, as below */
 void load_actions(struct load *l, void *into, const struct yaml *y);
+void load_also(struct load *l, void *into, const struct yaml *y);
+void load_also_of_action(struct load *l, void *into, const struct yaml *y); /* struct action */
 void load_delete(struct load *l, void *into, const struct yaml *y);
 void load_login(struct load *l, void *into, const struct yaml *y);
 void load_accesses(struct load *l, void *into, const struct yaml *y); /* struct design */
@@ -294,6 +298,8 @@ void load_check_keys(struct load *l);
 void load_infer(struct load *l);
 /* Numbers are taken from sequences, and nothing else moves a sequence. */
 void load_check_sequences(struct load *l);
+/* What `also` writes is complete, and does not lead to itself. */
+void load_check_also(struct load *l);
 /* Deletions and updates remove only attributes that can be removed. */
 void load_check_removed(struct load *l);
 /* Attributes that name other items take the normal form of the identity they name. */

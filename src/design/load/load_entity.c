@@ -232,6 +232,7 @@ static const struct load_word words[] = {
 	{ "requires", WORD_REQUIREMENTS, LIST_AT(entity, requires, require_count) },
 	{ "lives while", .read = read_lives_while },
 	{ "check", .read = read_check },
+	{ "also", .read = load_also },
 	{ "allow", .read = read_allow },
 	{ "actions", .read = load_actions },
 	{ "delete", .read = load_delete },
