@@ -74,6 +74,7 @@ struct attribute {
 	bool required, id, now, touched, counter, fixed, lower, hidden, private_, compressed, the_caller;
 	bool sequence;          /* a counter that moves only when a number is taken from it */
 	bool managed;           /* set by actions, processors and operators, never by a body of create or update */
+	bool last_writer;       /* the caller of each write; absent when the server itself wrote last */
 	bool unique;            /* a companion must guard it */
 	bool from_key;          /* not stored: read from the item's key */
 	bool in_address;        /* part of the entity's identity: must fit into its path */
@@ -519,6 +520,13 @@ static inline bool attribute_is_id(const struct attribute *a)
 bool access_has_parameter(const struct access *a, const struct name *n);
 /* Whether the list assigns to an attribute of this name. */
 bool is_assigned(const struct assignment *list, size_t n, struct slice attribute);
+/* Whether `is` holds for some rule under `also`, of an entity or one of its actions. */
+typedef bool also_is(const void *ctx, const struct entity *from, const struct also_rule *x);
+bool design_any_also(const struct design *d, also_is *is, const void *ctx);
+/* Whether some rule under `also` puts such an item. */
+bool design_also_puts(const struct design *d, const struct entity *e);
+/* Whether some rule under `also` gives or moves the attribute. */
+bool design_also_sets(const struct design *d, const struct entity *e, struct slice attribute);
 /* Whether a new item takes a number from a sequence. */
 bool entity_takes(const struct entity *e);
 /* Whether the attribute is part of the table's own key; of any key, also of an index. */

@@ -173,6 +173,8 @@ void oas_attribute_description(struct oas *o, const struct attribute *a)
 		add_sentence(&b, "Who created it.");
 	if (a->now)
 		add_sentence(&b, "When it was created.");
+	if (a->last_writer)
+		add_sentence(&b, "Who changed it last; absent when the server did.");
 	if (a->touched)
 		add_sentence(&b, "When it was last changed.");
 	if (a->id)

@@ -153,8 +153,7 @@ static bool add_part(struct also *x, struct plan *part)
 		return false;
 	if (root->count > DYN_MOST_ACTIONS)
 		return run_fail(root->run, PROBLEM_INVALID,
-				"this would change too many items: at most %d can be changed at once",
-				DYN_MOST_ACTIONS);
+				"this would change too many items: at most %d can be changed at once", DYN_MOST_ACTIONS);
 	GROW_IN(root->run->arena, root->parts, root->part_count, root->part_capacity, 4);
 	root->parts[root->part_count++] = part;
 	root->outdated = root->outdated || part->outdated;

@@ -66,6 +66,8 @@ static bool give_one(struct write *w, const struct attribute *a, struct row *f)
 		return false;
 	if (a->now || a->touched)
 		v = write_now(w->run, a);
+	if (a->last_writer)
+		v = write_last_writer(w->run, a);
 	if (a->counter)
 		v = value_make_i64(w->run->arena, 0);
 	if (value_present(v))

@@ -69,7 +69,7 @@ static bool ask_patterns(struct write *w, struct value full, bool again)
 
 /* ---- permanently ---- */
 
-bool write_plan_removal(struct write *w, struct value old, struct plan *p)
+static bool plan_removal(struct write *w, struct value old, struct plan *p)
 {
 	plan_init(p, w, old, NULL);
 	if (!plan_make(p) || !plan_deleting(p) || !plan_also(p))
@@ -83,7 +83,7 @@ static enum plan_end remove_item(struct write *w, struct value old)
 	struct plan p;
 	enum plan_end end;
 
-	if (!write_plan_removal(w, old, &p))
+	if (!plan_removal(w, old, &p))
 		return PLAN_FAILED;
 	end = plan_commit(&p);
 	w->alone = true; /* in case of a retry: a smaller transaction */
@@ -115,7 +115,7 @@ bool write_plan_deletion(struct write *w, struct value old, struct row *f, struc
 {
 	if (!nothing_hangs_on(w, old))
 		return false;
-	return w->entity->delete_.soft ? write_plan_alter(w, old, f, p) : write_plan_removal(w, old, p);
+	return w->entity->delete_.soft ? write_plan_alter(w, old, f, p) : plan_removal(w, old, p);
 }
 
 void write_deletes(struct write *w)

@@ -59,8 +59,9 @@ static bool move_in_item(struct plan *p, struct plan_action *a, const struct pla
 
 	for (size_t i = 0; i < from->add.count; i++) {
 		struct slice name = from->add.list[i].name;
-		struct number before = value_type(fields_get(self, name)) == VALUE_N ? value_number(fields_get(self, name))
-										     : number_from_i64(0);
+		struct number before = value_type(fields_get(self, name)) == VALUE_N
+					       ? value_number(fields_get(self, name))
+					       : number_from_i64(0);
 		struct number after, by;
 		struct value v;
 
@@ -112,7 +113,7 @@ static void join_conditions(struct plan *p, struct plan_action *a, const struct 
 		a->also = a->also ? test_join(p->run->arena, TEST_AND, a->also, from->also) : from->also;
 	a->must_exist = a->must_exist || from->must_exist;
 	a->takes = a->takes || from->takes;
-	a->named = a->named || from->named;
+	a->named = true;
 	if (!a->entity)
 		a->entity = from->entity;
 }
@@ -284,6 +285,7 @@ static bool join_one(struct plan *p, const struct plan_action *b)
 	if (!a) {
 		a = plan_add(p, b->role, b->kind, b->key);
 		*a = *b;
+		a->named = true;
 		return true;
 	}
 	if (decides(a))

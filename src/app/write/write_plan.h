@@ -257,6 +257,8 @@ struct scope write_scope(struct write *w, const struct row *item, const struct r
 struct value write_now(struct run *r, const struct attribute *a);
 /* The same for a `touched` attribute whose value was `old`: never the same value twice (write_version.c). */
 struct value write_touched(struct run *r, const struct attribute *a, struct value old);
+/* The caller, as the attribute has it; absent: the server itself, or anonymous. */
+struct value write_last_writer(struct run *r, const struct attribute *a);
 /* A term's value in the attribute's stored form: normalised; a timestamp for an epoch becomes a number. */
 struct value write_fit(struct run *r, const struct attribute *a, struct value v);
 struct slice write_identity_text(struct run *r, const struct value *args, size_t n);
@@ -264,11 +266,10 @@ bool write_is_move(const struct plan *p);
 
 /* Makes a new item from `given`: caller, ids, times, defaults, copies. Not complete yet. */
 bool write_make(struct write *w, const struct row *given, struct row *f) MUST_CHECK;
-/* The whole plan of a new item, of a changed one (*f: as it becomes), of a removal, and of what the entity's `delete`
- * says; all but their commit. */
+/* The whole plan of a new item, of a changed one, and of what the entity's `delete` says; all but the commit. *f: the
+ * item as it becomes, if it stays. */
 bool write_plan_new(struct write *w, struct row *f, struct plan *p) MUST_CHECK;
 bool write_plan_alter(struct write *w, struct value old, struct row *f, struct plan *p) MUST_CHECK;
-bool write_plan_removal(struct write *w, struct value old, struct plan *p) MUST_CHECK;
 bool write_plan_deletion(struct write *w, struct value old, struct row *f, struct plan *p) MUST_CHECK;
 /* What an entity's `delete` sets, for a deletion. */
 void write_deletes(struct write *w);

@@ -228,9 +228,15 @@ static void touch(struct write *w, struct row *f, const struct row *before)
 {
 	for (size_t i = 0; i < w->entity->attribute_count; i++) {
 		const struct attribute *a = &w->entity->attributes[i];
+		struct value v;
 
-		if (a->touched && !(w->input && row_has(w->input, a->at)))
-			row_set(f, a->at, write_touched(w->run, a, row_get(before, a->at)));
+		if (!(a->touched || a->last_writer) || (w->input && row_has(w->input, a->at)))
+			continue;
+		v = a->touched ? write_touched(w->run, a, row_get(before, a->at)) : write_last_writer(w->run, a);
+		if (value_present(v))
+			row_set(f, a->at, v);
+		else
+			row_drop(f, a->at);
 	}
 }
 
@@ -349,9 +355,7 @@ static enum plan_end refresh_once(struct write *w, struct write_result *out)
 
 bool write_refresh(struct run *r, const struct entity *e, struct value key, const struct entity *copies_of)
 {
-	struct write w = {
-		.run = r, .entity = e, .key = key, .trusted = true, .quiet = true, .copies_of = copies_of
-	};
+	struct write w = { .run = r, .entity = e, .key = key, .trusted = true, .quiet = true, .copies_of = copies_of };
 	struct write_result out;
 
 	return write_try(&w, refresh_once, &out);

@@ -10,8 +10,8 @@ void load_each(struct load *l, struct each_rule *each, const struct yaml *y, con
 	if (!load_loop(l, y, "a loop, as in tag in tags", &each->variable, &list))
 		return;
 	if (entity_attribute(l->entity, each->variable))
-		load_error(l, yaml_place(l->source, y, 0, each->variable.n), "bad-name", "'%.*s' is an attribute already",
-			   SLICE_ARG(each->variable));
+		load_error(l, yaml_place(l->source, y, 0, each->variable.n), "bad-name",
+			   "'%.*s' is an attribute already", SLICE_ARG(each->variable));
 	each->list = load_span_term(l, list, scope);
 }
 
@@ -91,15 +91,9 @@ static void read_add(struct load *l, void *into, const struct yaml *y)
 
 /* The order matters: later words use names that earlier ones define. */
 static const struct load_word words[] = {
-	{ "on", .read = read_events },
-	{ "for", .read = read_for },
-	{ "when", WORD_TERM, AT(also_rule, when) },
-	{ "put", .read = read_put },
-	{ "update", .read = read_update },
-	{ "delete", .read = read_delete },
-	{ "with", .read = read_with },
-	{ "add", .read = read_add },
-	{ 0 },
+	{ "on", .read = read_events }, { "for", .read = read_for },       { "when", WORD_TERM, AT(also_rule, when) },
+	{ "put", .read = read_put },   { "update", .read = read_update }, { "delete", .read = read_delete },
+	{ "with", .read = read_with }, { "add", .read = read_add },       { 0 },
 };
 
 static void check_words(struct load *l, const struct also_rule *x, const struct yaml *y, bool of_action)
@@ -116,7 +110,8 @@ static void check_words(struct load *l, const struct also_rule *x, const struct 
 	else if (x->kind == ALSO_UPDATE && !x->with_count && !x->add_count)
 		load_error(l, x->place, "missing-word", "'update' changes something: 'with' or 'add'");
 	if (of_action && x->events)
-		load_error(l, x->place, "wrong-clause", "'on' is for the 'also' of an entity: this one is part of its action");
+		load_error(l, x->place, "wrong-clause",
+			   "'on' is for the 'also' of an entity: this one is part of its action");
 	if (!of_action && !load_has_word(y, "on"))
 		load_error(l, x->place, "missing-word", "expected 'on': created, updated or deleted");
 }
@@ -161,7 +156,7 @@ static const char *why_not_given(const struct also_rule *x, const struct attribu
 {
 	if (a->counter)
 		return "moves with what it counts: use 'add'";
-	if (a->derived || a->after.n || a->copy_entity.n || a->next)
+	if (a->derived || a->after.n || a->copy_entity.n || a->next || a->last_writer)
 		return "is made by the design and cannot be given";
 	if (x->kind == ALSO_UPDATE && a->fixed)
 		return "is fixed and cannot change";
@@ -190,8 +185,8 @@ static void check_with(struct load *l, const struct also_rule *x)
 /* Whether a new item has a value for it that nobody gives. */
 static bool comes_by_itself(const struct attribute *a)
 {
-	return a->id || a->now || a->touched || a->default_ || a->the_caller || a->counter || a->derived || a->after.n ||
-	       a->copy_entity.n || a->next || a->from_key || a->when;
+	return a->id || a->now || a->touched || a->default_ || a->the_caller || a->counter || a->derived ||
+	       a->after.n || a->copy_entity.n || a->next || a->from_key || a->when;
 }
 
 static void check_complete(struct load *l, const struct also_rule *x)
@@ -203,8 +198,8 @@ static void check_complete(struct load *l, const struct also_rule *x)
 
 		if ((!a->required && !identity) || comes_by_itself(a) || is_assigned(x->with, x->with_count, a->name))
 			continue;
-		load_error(l, x->place, "missing-word", "'with' gives no '%.*s', which every %.*s has", SLICE_ARG(a->name),
-			   SLICE_ARG(to->name))
+		load_error(l, x->place, "missing-word", "'with' gives no '%.*s', which every %.*s has",
+			   SLICE_ARG(a->name), SLICE_ARG(to->name))
 			->repair = arena_printf(l->a, "as in with: {%.*s: …}", SLICE_ARG(a->name));
 	}
 }
@@ -248,7 +243,8 @@ static void check_circles(struct load *l, const struct entity *e)
 {
 	EACH (struct also_rule, x, e->also, e->also_count)
 		if (x->to && leads_to(x->to, event_of(x->kind), x, STEPS_MOST))
-			load_error(l, x->place, "circle", "this leads to itself: what is done to a %.*s is done to a %.*s again",
+			load_error(l, x->place, "circle",
+				   "this leads to itself: what is done to a %.*s is done to a %.*s again",
 				   SLICE_ARG(x->to->name), SLICE_ARG(e->name))
 				->repair = SLICE("leave one of the rules out, or make it a processor");
 }

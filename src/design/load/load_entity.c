@@ -252,8 +252,8 @@ static void check_made_twice(struct load *l, const struct entity *e)
 	EACH (struct key_rule, k, e->keys, e->key_count) {
 		const struct attribute *a = entity_attribute(e, k->attribute);
 
-		if (a && (a->derived || a->copy_entity.n || a->counter || a->now || a->touched || a->the_caller ||
-			  a->default_))
+		if (a && (a->derived || a->copy_entity.n || a->counter || a->now || a->touched || a->last_writer ||
+			  a->the_caller || a->default_))
 			load_error(l, k->place, "set-twice",
 				   "'%.*s' is an attribute of its own in line %d, and set by this template",
 				   SLICE_ARG(a->name), a->place.line)
