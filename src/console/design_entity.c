@@ -89,6 +89,10 @@ static void put_count(struct buf *b, const struct count_rule *c)
 		buf_lit(&text, " by ");
 		term_print(&text, c->by);
 	}
+	if (c->each.list) {
+		buf_printf(&text, " for each %.*s in ", SLICE_ARG(c->each.variable));
+		term_print(&text, c->each.list);
+	}
 	if (c->when) {
 		buf_lit(&text, " when ");
 		term_print(&text, c->when);

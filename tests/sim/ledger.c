@@ -378,21 +378,20 @@ static bool has_company(struct ledger *l, const struct record *r, const struct a
 	return false;
 }
 
-static void check_company(struct sim *s, const struct entry *e, int event)
+/* Not of what an SDK writes, a time to live removes, or an update moves to another key. */
+static void check_company(struct sim *s, size_t at)
 {
 	struct ledger *l = s->ledger;
+	const struct record *r = &l->records[at];
+	const struct entity *e = r->change.entity;
 
-	for (size_t i = 0; i < l->record_count; i++) {
-		const struct record *r = &l->records[i];
-
-		if (r->sequence <= e->from || r->sequence > e->to || r->change.entity != e->entity ||
-		    r->change.events != event)
-			continue;
-		for (size_t k = 0; k < e->entity->also_count; k++)
-			if (!has_company(l, r, &e->entity->also[k]))
-				sim_problem(s, "%.*s was acknowledged, but no %.*s was put with it", SLICE_ARG(e->path),
-					    SLICE_ARG(e->entity->also[k].target));
-	}
+	if (!e || !e->also_count || s->raw_deletes || r->change.by_ttl || r->change.events == ON_UPDATED)
+		return;
+	for (size_t k = 0; k < e->also_count; k++)
+		if (!has_company(l, r, &e->also[k]) && !has_moved(s, at))
+			sim_problem(s, "%.*s was %s, but no %.*s was put with it", SLICE_ARG(key_text(s, r->change.key)),
+				    r->change.events == ON_CREATED ? "created" : "deleted",
+				    SLICE_ARG(e->also[k].target));
 }
 
 static void check_entry(struct sim *s, const struct entry *e)
@@ -407,12 +406,6 @@ static void check_entry(struct sim *s, const struct entry *e)
 	    !has_record(s->ledger, e, ON_DELETED))
 		sim_problem(s, "the deletion of %.*s was acknowledged, but the stream has no record of it",
 			    SLICE_ARG(e->path));
-	if (s->raw_deletes || s->unfit)
-		return;
-	if (e->status == 201)
-		check_company(s, e, ON_CREATED);
-	else if (e->status == 204 && e->method == APP_DELETE)
-		check_company(s, e, ON_DELETED);
 }
 
 void ledger_check(struct sim *s)
@@ -422,6 +415,7 @@ void ledger_check(struct sim *s)
 	for (size_t i = 0; !s->unfit && i < s->ledger->record_count; i++) {
 		check_removal(s, i);
 		check_left(s, i);
+		check_company(s, i);
 	}
 	for (size_t i = 0; i < s->ledger->count; i++)
 		check_entry(s, &s->ledger->entries[i]);

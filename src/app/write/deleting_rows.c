@@ -45,10 +45,10 @@ static bool is_another_ones(struct gathering *f, const struct row *row, bool *ou
 		return true;
 	row_from(&item, f->run->arena, NULL, row->full);
 	for (size_t i = 0; i < e->count_count; i++)
-		if (!leads_elsewhere(f, &s, &e->counts[i].target, out))
+		if (!e->counts[i].each.list && !leads_elsewhere(f, &s, &e->counts[i].target, out))
 			return false;
 	for (size_t i = 0; i < e->require_count; i++)
-		if (!leads_elsewhere(f, &s, &e->requires[i].target, out))
+		if (!e->requires[i].each.list && !leads_elsewhere(f, &s, &e->requires[i].target, out))
 			return false;
 	return true;
 }

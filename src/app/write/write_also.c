@@ -5,7 +5,6 @@
  * plan of the request's item, so that all of it is one transaction. Then come the rules of its own entity, level by
  * level; the loader has excluded circles.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "app/entity/entity_key.h"
 #include "app/entity/input.h"
 #include "app/write/deleting.h"
 #include "app/write/write_plan.h"
@@ -15,7 +14,7 @@ struct also {
 	struct plan *root;
 	struct plan *from; /* whose rules these are */
 	const struct also_rule *rule;
-	struct scope scope; /* of the item of `from` */
+	struct scope scope; /* of the item of `from`, and the element of `for` */
 	size_t next;        /* of root->write->parts */
 };
 
@@ -248,7 +247,7 @@ static bool read_target(struct also *x, struct plan_ask *ask, struct value *key,
 	*key = *old = VALUE_ABSENT;
 	if (!scope_args(&x->scope, ref->args, ref->arg_count, &args))
 		return false;
-	*ask = (struct plan_ask){ .reference = ref, .args = args, .by = x->from->write };
+	*ask = (struct plan_ask){ .reference = ref, .args = args, .by = x->from->write, .each = &x->rule->each };
 	if (!entity_locate(x->root->run, x->rule->to, args, ref->arg_count, key) || !value_present(*key))
 		return x->root->run->problem.type == PROBLEM_NONE;
 	if (x->rule->kind == ALSO_UPDATE && !x->rule->with_count)
@@ -320,10 +319,12 @@ static bool delete_part(struct also *x)
 
 /* ---- all of them ---- */
 
-static bool carry_out(struct also *x)
+static bool carry_out(void *ctx, struct scope *s)
 {
+	struct also *x = ctx;
 	bool holds;
 
+	x->scope = *s;
 	if (!scope_holds(&x->scope, x->rule->when, &holds))
 		return false;
 	if (!holds)
@@ -336,28 +337,10 @@ static bool carry_out(struct also *x)
 	return true;
 }
 
-static bool one_rule(struct also *x, const struct also_rule *rule)
+static bool one_rule(struct also *x, struct scope *s, const struct also_rule *rule)
 {
-	struct term_variable each = { rule->each.at, rule->each.variable, VALUE_ABSENT };
-	struct value_iter it;
-	struct value list;
-
 	x->rule = rule;
-	x->scope.variables = NULL;
-	x->scope.variable_count = 0;
-	if (!rule->each.list)
-		return carry_out(x);
-	if (!scope_value(&x->scope, rule->each.list, &list))
-		return false;
-	it = value_iter(list);
-	x->scope.variables = &each;
-	x->scope.variable_count = 1;
-	while (value_next(&it)) {
-		each.value = element_of(x->root->run, &it);
-		if (!carry_out(x))
-			return false;
-	}
-	return true;
+	return scope_each(s, &rule->each, carry_out, x);
 }
 
 /* Names stand for the item after the write; of a deletion, for the deleted item. */
@@ -366,16 +349,17 @@ static bool rules_of_plan(struct also *x, struct plan *from)
 	const struct row *before = value_present(from->old) ? &from->old_row : NULL;
 	const struct entity *e = from->entity;
 	struct write *w = from->write;
+	struct scope s;
 
 	if (!plan_has_also(from))
 		return true;
 	x->from = from;
-	x->scope = write_scope(w, from->item ? from->item : &from->old_row, before);
+	s = write_scope(w, from->item ? from->item : &from->old_row, before);
 	for (size_t i = 0; i < e->also_count; i++)
-		if (is_for(from, &e->also[i]) && !one_rule(x, &e->also[i]))
+		if (is_for(from, &e->also[i]) && !one_rule(x, &s, &e->also[i]))
 			return false;
 	for (size_t i = 0; w->action && i < w->action->also_count; i++)
-		if (!one_rule(x, &w->action->also[i]))
+		if (!one_rule(x, &s, &w->action->also[i]))
 			return false;
 	return true;
 }

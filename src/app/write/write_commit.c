@@ -46,12 +46,34 @@ static struct slice in_body(const struct write *w, const struct reference *f)
 	return SLICE("");
 }
 
+/* A sentence that is about one of several items says about which. */
+static struct slice sentence_of(struct write *w, const struct plan_ask *ask)
+{
+	if (!ask->each || !ask->each->list)
+		return ask->sentence;
+	return arena_printf(w->run->arena, "%.*s %.*s: %.*s", SLICE_ARG(ask->reference->entity),
+			    SLICE_ARG(write_identity_text(w->run, ask->args, ask->reference->arg_count)),
+			    SLICE_ARG(ask->sentence));
+}
+
+/* The attribute with the list that a loop goes through. */
+static struct slice list_name(const struct plan_ask *ask)
+{
+	const struct term *list = ask->each ? ask->each->list : NULL;
+
+	return list && list->kind == TERM_PATH ? list->names[0] : SLICE("");
+}
+
 bool plan_tell_missing(struct write *w, const struct plan_ask *ask)
 {
 	const struct reference *f = ask->reference;
-	struct slice text = ask->sentence, name = in_body(w, f);
+	struct slice text, name = in_body(w, f);
 
-	if (!text.n)
+	if (list_name(ask).n)
+		name = list_name(ask);
+	if (ask->sentence.n)
+		text = sentence_of(w, ask);
+	else
 		text = arena_printf(w->run->arena, "there is no %.*s %.*s", SLICE_ARG(f->entity),
 				    SLICE_ARG(write_identity_text(w->run, ask->args, f->arg_count)));
 	if (!name.n && !w->whole && in_path(w, f))
@@ -65,7 +87,7 @@ bool plan_tell_unfit(struct write *w, const struct plan_ask *ask)
 	const struct reference *f = ask->reference;
 
 	if (ask->sentence.n)
-		return run_fail(w->run, PROBLEM_CONFLICT, "%.*s", SLICE_ARG(ask->sentence));
+		return run_fail(w->run, PROBLEM_CONFLICT, "%.*s", SLICE_ARG(sentence_of(w, ask)));
 	return run_fail(w->run, PROBLEM_CONFLICT, "%.*s %.*s is not in a state for this", SLICE_ARG(f->entity),
 			SLICE_ARG(write_identity_text(w->run, ask->args, f->arg_count)));
 }

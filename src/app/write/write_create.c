@@ -268,10 +268,12 @@ static bool refuse_new(struct write *w, const struct row *f)
 	if (!w->run->caller.subject.n)
 		return run_fail(w->run, PROBLEM_UNAUTHENTICATED, "log in to do this");
 	for (size_t i = 0; i < e->count_count && !told; i++)
-		if (!tell_hidden(w, f, &e->counts[i].target, e->counts[i].when, SLICE(""), &told))
+		if (!e->counts[i].each.list &&
+		    !tell_hidden(w, f, &e->counts[i].target, e->counts[i].when, SLICE(""), &told))
 			return false;
 	for (size_t i = 0; i < e->require_count && !told; i++)
-		if (!tell_hidden(w, f, &e->requires[i].target, e->requires[i].when, e->requires[i].sentence, &told))
+		if (!e->requires[i].each.list &&
+		    !tell_hidden(w, f, &e->requires[i].target, e->requires[i].when, e->requires[i].sentence, &told))
 			return false;
 	return run_fail(w->run, PROBLEM_FORBIDDEN, "you may not create this %.*s", SLICE_ARG(e->name));
 }

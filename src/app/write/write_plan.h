@@ -124,7 +124,8 @@ struct plan_ask {
 	const struct value *args;
 	const struct term *if_;
 	struct slice sentence;
-	struct write *by; /* whose rule it is */
+	struct write *by;             /* whose rule it is */
+	const struct each_rule *each; /* its `for`; NULL: none */
 };
 
 struct plan_action {

@@ -45,6 +45,13 @@ static void put_companions(struct buf *b, const struct design *d, const struct e
 	}
 }
 
+static void put_each(struct buf *b, const struct each_rule *each)
+{
+	if (each->list)
+		buf_printf(b, " for each %.*s", SLICE_ARG(each->variable));
+	describe_term(b, " in ", each->list);
+}
+
 static void put_counts(struct buf *b, const struct entity *e, enum allow_verb verb)
 {
 	EACH (struct count_rule, c, e->counts, e->count_count) {
@@ -56,6 +63,7 @@ static void put_counts(struct buf *b, const struct entity *e, enum allow_verb ve
 			term_print(b, c->by);
 		else
 			buf_byte(b, '1');
+		put_each(b, &c->each);
 		describe_term(b, " when ", c->when);
 	}
 }
@@ -82,9 +90,7 @@ void describe_also(struct buf *b, const struct also_rule *x)
 		term_print(b, x->with[i].term);
 	}
 	put_assignments(b, " ADD ", x->add, x->add_count);
-	if (x->each.list)
-		buf_printf(b, " for each %.*s", SLICE_ARG(x->each.variable));
-	describe_term(b, " in ", x->each.list);
+	put_each(b, &x->each);
 	describe_term(b, " when ", x->when);
 }
 
@@ -133,6 +139,7 @@ static void put_requirements(struct buf *b, const struct entity *e, const struct
 		if (joins)
 			buf_lit(b, " SET thorpe:joined");
 		describe_term(b, " if ", r->if_);
+		put_each(b, &r->each);
 	}
 }
 

@@ -214,10 +214,11 @@ bool load_reference(struct load *l, struct load_span *s, const struct load_scope
 /* A scalar that is E(args) and nothing else. */
 bool load_item(struct load *l, const struct yaml *y, const char *expected, const struct load_scope *scope,
 	       struct reference *out);
-/* E(args).attribute [by t] [when t] [if t]; `out` gets all but its target. */
+/* E(args).attribute [by t] [when t] [if t], or {for: x in list, that}; `out` gets all but its target. */
 bool load_count(struct load *l, const struct yaml *y, const struct load_scope *scope, struct reference *target,
 		struct count_rule *out);
-/* E(args) [when t] [if t], each perhaps with a sentence: {E(args): sentence} */
+/* E(args) [when t] [if t], each perhaps with a sentence: {E(args): sentence}, or for each element of a list:
+ * {for: x in list, E(args): sentence} */
 size_t load_requirements(struct load *l, const struct yaml *y, const struct load_scope *scope,
 			 const struct requirement **out);
 /* attribute: template */
@@ -240,8 +241,9 @@ bool load_pattern_call(struct load *l, struct load_span s, const struct load_sco
 /* variable in what follows */
 bool load_loop(struct load *l, const struct yaml *y, const char *expected, struct slice *variable,
 	       struct load_span *over);
-/* for: x in list, of the entity being read */
-void load_each(struct load *l, struct each_rule *each, const struct yaml *y, const struct load_scope *scope);
+/* for: x in list, of the entity being read. Returns the scope with the variable. */
+const struct load_scope *load_each(struct load *l, struct each_rule *each, struct load_span loop,
+				   const struct load_scope *scope);
 /* A path and its placeholders; `scope` NULL: they may have any name. */
 struct load_path {
 	struct slice text;

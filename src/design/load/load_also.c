@@ -2,34 +2,13 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "design/load/load.h"
 
-/* ---- for: x in list ---- */
-void load_each(struct load *l, struct each_rule *each, const struct yaml *y, const struct load_scope *scope)
-{
-	struct load_span list;
-
-	if (!load_loop(l, y, "a loop, as in tag in tags", &each->variable, &list))
-		return;
-	if (entity_attribute(l->entity, each->variable))
-		load_error(l, yaml_place(l->source, y, 0, each->variable.n), "bad-name",
-			   "'%.*s' is an attribute already", SLICE_ARG(each->variable));
-	each->list = load_span_term(l, list, scope);
-}
-
 /* ---- one rule ---- */
-static const struct load_scope *variable_scope(struct load *l, const struct each_rule *each)
-{
-	struct load_scope *s = load_scope_of(l, l->entity);
-
-	s->variable = each->variable;
-	return s;
-}
-
 static void read_for(struct load *l, void *into, const struct yaml *y)
 {
 	struct also_rule *x = into;
 
-	load_each(l, &x->each, y, l->scope);
-	l->scope = variable_scope(l, &x->each);
+	if (load_is_scalar(l, y, "a loop, as in tag in tags"))
+		l->scope = load_each(l, &x->each, load_whole(y), l->scope);
 }
 
 static void read_events(struct load *l, void *into, const struct yaml *y)

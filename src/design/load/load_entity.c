@@ -139,7 +139,9 @@ static void read_lives_while(struct load *l, void *into, const struct yaml *y)
 
 	e->lives_count = load_requirements(l, y, l->scope, &e->lives);
 	EACH (struct requirement, r, e->lives, e->lives_count)
-		if (r->if_ && !term_can_filter(r->if_, &why))
+		if (r->each.list)
+			load_error(l, r->target.place, "wrong-clause", "`lives while` has no 'for'");
+		else if (r->if_ && !term_can_filter(r->if_, &why))
 			load_error(l, r->if_->place, "not-a-condition",
 				   "`lives while` must be possible as a condition in DynamoDB: %s", why);
 }

@@ -69,6 +69,19 @@ static void what_is_also_written_is_complete_and_ends(void **state)
 		{ "      - «»{on: created, put: Thing, with: {id: owner}}\n", "circle", "leads to itself" },
 		{ "      - {on: created, «putt»: User}\n", "unknown-word", "put" },
 	};
+	static const struct wrong of_counts[] = {
+		{ "      - {for: t in «tgs», User(t).things}\n", "unknown-attribute", "tgs" },
+		{ "      - {for: t in «n», User(t).things}\n", "wrong-type", "a list is expected" },
+		{ "      - {for: t in tags, User(«x»).things}\n", "unknown-attribute", "x" },
+		{ "      - {for: «id» in tags, User(id).things}\n", "bad-name", "an attribute already" },
+		{ "      - {for: «tags», User(id).things}\n", "wrong-value", "expected a loop" },
+		{ "      - «»{for: t in tags}\n", "missing-value", "a count after the loop" },
+		{ "      - «»{fr: t in tags, User(t).things}\n", "wrong-value", "expected a count" },
+	};
+	static const struct wrong of_requires[] = {
+		{ "      - {for: t in tags, User(«x»): no}\n", "unknown-attribute", "x" },
+		{ "      - {for: t in tags, «Usr»(t) if name = 'x'}\n", "unknown-entity", "Usr" },
+	};
 	static const struct wrong of_action[] = {
 		{ "«»{on: created, put: User, with: {uid: id}}", "wrong-clause", "part of its action" },
 		{ "{put: User, with: {uid: «input.nothing»}}", "unknown-attribute", "nothing" },
@@ -77,6 +90,10 @@ static void what_is_also_written_is_complete_and_ends(void **state)
 
 	(void)state;
 	EXPECT_ALL(BASE ATTRIBUTES "    also:\n", of_entity, "");
+	EXPECT_ALL(BASE ATTRIBUTES "      tags: list of string\n    counts:\n", of_counts, "");
+	EXPECT_ALL(BASE ATTRIBUTES "      tags: list of string\n    requires:\n", of_requires, "");
+	expect_error(BASE ATTRIBUTES "      tags: list of string\n    lives while: [{for: t in tags, «User»(t)}]\n",
+		     "wrong-clause", "has no 'for'");
 	EXPECT_ALL(BASE ATTRIBUTES "    actions:\n      go: {also: [", of_action, "]}\n");
 	expect_error(BASE ATTRIBUTES
 		     "    actions:\n      go: {add: {n: 1}, gather: 5 s, also: [{delete: User(owner)}]}\n",
