@@ -307,7 +307,7 @@ static bool is_in_key(const struct slots *s, const struct name *n)
 {
 	EACH (struct slot_key, k, s->keys, s->key_count)
 		EACH (struct template_part, p, k->template->parts, k->template->part_count)
-			if (p->names && p->at == n && !format_loses_value(p->format))
+			if (p->names && p->name_count == 1 && p->at == n && !format_loses_value(p->format))
 				return true;
 	return false;
 }

@@ -87,8 +87,7 @@ static struct finding *check_path(struct load *l, const struct load_scope *s, co
 	return unknown_name(l, s, names[0], true, p);
 }
 
-/* The place of the name in the placeholder that opens at or after *at, which moves past it. */
-static struct place placeholder_place(const struct load *l, struct load_span s, size_t *at)
+struct place load_placeholder_place(const struct load *l, struct load_span s, size_t *at)
 {
 	struct slice t = span_text(s);
 	size_t from = *at, to;
@@ -110,14 +109,20 @@ static const void *resolve_template(struct load *l, const struct load_later *w)
 	for (size_t i = 0; i < t->part_count; i++)
 		if (t->parts[i].names)
 			(void)check_path(l, w->scope, t->parts[i].names, t->parts[i].name_count,
-					 placeholder_place(l, w->span, &at));
+					 load_placeholder_place(l, w->span, &at));
 	return NULL;
 }
 
 void load_later_template(struct load *l, const struct template *t, struct load_span s, const struct load_scope *scope)
 {
-	if (scope)
-		load_later(l, (struct load_later){ .resolve = resolve_template, .thing = t, .span = s, .scope = scope });
+	struct load_template *x;
+
+	if (!scope)
+		return;
+	load_later(l, (struct load_later){ .resolve = resolve_template, .thing = t, .span = s, .scope = scope });
+	x = arena_new(l->a, struct load_template);
+	*x = (struct load_template){ .next = l->templates, .template = t, .span = s, .scope = scope };
+	l->templates = x;
 }
 
 /* ---- terms ---- */
@@ -143,8 +148,8 @@ static void check_role(struct load *l, const struct term *t)
 static const struct attribute *attribute_of(struct load *l, const struct load_scope *s, const struct term *t)
 {
 	const struct entity *e = s->entity ? s->entity : s->target.n ? design_entity(l->d, s->target) : NULL;
-	bool prefixed = t->kind == TERM_PATH && t->name_count == 2 &&
-			(slice_is(t->names[0], "old") || slice_is(t->names[0], "input"));
+	bool prefixed = t->kind == TERM_PATH && t->of != TERM_OF_ITEM, wrong;
+	const struct attribute *a;
 
 	if (t->kind == TERM_FETCH) {
 		e = design_entity(l->d, t->name);
@@ -152,9 +157,12 @@ static const struct attribute *attribute_of(struct load *l, const struct load_sc
 	}
 	if (!e && s->access && s->access->entity.n)
 		e = design_entity(l->d, s->access->entity);
-	if (!e || t->kind != TERM_PATH || (t->name_count != 1 && !prefixed))
+	if (!e || t->kind != TERM_PATH)
 		return NULL;
-	return entity_attribute(e, t->names[prefixed]);
+	a = entity_attribute(e, t->names[prefixed]);
+	for (size_t i = 1 + (size_t)prefixed; a && i < t->name_count; i++)
+		a = attribute_inside(a, t->names[i], term_is_element(t->names[i]), &wrong);
+	return a;
 }
 
 static void check_choices(struct load *l, const struct load_scope *s, const struct term *t)
@@ -170,8 +178,12 @@ static void check_choices(struct load *l, const struct load_scope *s, const stru
 static void check_bare(struct load *l, const struct load_scope *s, const struct term *t)
 {
 	struct finding *f = check_path(l, s, t->names, t->name_count, t->place);
+	struct load_scope inner;
 	struct slice hint = f ? load_hint(HINT_TERM, t->names[0]) : SLICE("");
 
+	OURS(struct term, t)->inside = t->name_count > 1 && t->of == TERM_OF_ITEM &&
+				       !load_scope_inside(s, t->names[0], &inner) &&
+				       !slice_equal(t->names[0], s->variable) && !slice_is(t->names[0], "caller");
 	if (hint.n && t->name_count == 1)
 		f->repair = hint;
 	else if (f && t->name_count == 1 && !slice_starts(f->repair, SLICE("did you")))

@@ -19,7 +19,7 @@
  *           | function "(" args ")"                         term_call.c has them all
  *           | ("first" | "last") number "of" primary        the first n characters or elements
  *           | path | "(" term ")"
- *   path    = name { "." name }                            attribute; old.x, input.x, or a loop variable
+ *   path    = name { "." name | "[" number "]" }           attribute; old.x, input.x, or a loop variable
  *   args    = [ term { "," term } ]
  * A quote inside 'text' is written twice. first(n, x) is `first n of x`, first(x) the first element itself; so is last.
  * x + 30 days is later(x, 30, 'days').
@@ -120,12 +120,13 @@ struct term {
 	struct value value;        /* LITERAL */
 	struct slice name;         /* IS_ROLE, EXISTS, VISIBLE, FETCH, CALL */
 	struct slice attribute;    /* FETCH */
-	const struct slice *names; /* PATH: 1 or more */
+	const struct slice *names; /* PATH: 1 or more; elements of lists as [0] */
 	size_t name_count;
 	enum term_of of;             /* PATH */
 	enum term_function function; /* CALL */
 	/* Set by the loader; NULL and 0 in a term parsed by itself. */
-	const struct name *at;       /* PATH: x of x, old.x, input.x; FETCH: the attribute */
+	const struct name *at; /* PATH: x of x, old.x, input.x; FETCH: the attribute */
+	bool inside; /* PATH of several names: it leads into an attribute of the item, not of a loop's variable */
 	const struct regex *regex;   /* MATCHES */
 	const struct entity *entity; /* EXISTS, VISIBLE, FETCH */
 	bool fine;     /* NOW, days_ago() …: with milliseconds, because it meets a timestamp that has them */
@@ -134,6 +135,15 @@ struct term {
 	const struct term *const *args;
 	size_t arg_count;
 };
+
+/* Whether the step of a path is an element of a list: [0]. */
+static inline bool term_is_element(struct slice name)
+{
+	return name.n && name.p[0] == '[';
+}
+
+/* Its number. */
+uint32_t term_element(struct slice step);
 
 /* days_ago(), hours_ago(), minutes_ago(): they depend on the time. */
 static inline bool term_is_ago(enum term_function f)
@@ -152,6 +162,9 @@ static inline const struct slice *term_name(const struct term *t)
 const struct term *term_parse(struct arena *a, struct slice text, struct place p, struct findings *f);
 /* The term as normalised text, for documents and messages. */
 void term_print(struct buf *b, const struct term *t);
+
+/* The names of a path: address.zip, lines[0].sku. */
+void term_print_path(struct buf *b, const struct slice *names, size_t n);
 
 /* Calls visit() for the term and all terms in it, outermost first. */
 void term_walk(const struct term *t, void (*visit)(void *ctx, const struct term *t), void *ctx);
@@ -198,6 +211,8 @@ struct term_scope {
 
 /* What a path of these names reads; its value, absent when there is none. */
 enum term_of term_path_of(const struct slice *names, size_t n);
+/* What these steps lead to in a value; absent: nothing. */
+struct value term_inside(struct value v, const struct slice *names, size_t n);
 struct value term_path(const struct term_scope *s, const struct slice *names, size_t n, enum term_of of,
 		       const struct name *at);
 
@@ -217,7 +232,7 @@ void term_prepare(struct term *rule);
 
 /* ---- as a condition of DynamoDB's ---- */
 struct test; /* expr/build.h */
-/* Made in the scope's arena. Paths of one name are the item's attributes; everything else (caller, now, input.x, also
+/* Made in the scope's arena. Paths are the item's attributes and what is inside them; everything else (caller, now, input.x, also
  * functions, arithmetic and other items that involve no attribute of the item) is evaluated now. Parts whose result is
  * known are simplified away; if the whole result is known, the test always or never holds.
  * False: DynamoDB has no such condition (term_can_filter()), and *why says so; or evaluation failed: *why is NULL and

@@ -167,10 +167,20 @@ static inline struct value in_row(const struct row *w, struct slice name, const 
 	return at ? row_get(w, at) : row_find(w, name);
 }
 
-static inline struct value inside(struct value v, const struct slice *names, size_t n)
+/* The lexer takes five digits at most. */
+uint32_t term_element(struct slice step)
+{
+	uint32_t at = 0;
+
+	for (size_t i = 1; i + 1 < step.n; i++)
+		at = at * 10 + (uint32_t)(step.p[i] - '0');
+	return at;
+}
+
+struct value term_inside(struct value v, const struct slice *names, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
-		v = value_get(v, names[i]);
+		v = term_is_element(names[i]) ? value_at(v, term_element(names[i])) : value_get(v, names[i]);
 	return v;
 }
 
@@ -192,16 +202,16 @@ struct value term_path(const struct term_scope *s, const struct slice *names, si
 	struct value found;
 
 	if (of != TERM_OF_ITEM)
-		return inside(in_row(of == TERM_OF_OLD ? s->old : s->input, names[1], at), names + 2, n - 2);
+		return term_inside(in_row(of == TERM_OF_OLD ? s->old : s->input, names[1], at), names + 2, n - 2);
 	v = s->variable_count ? variable(s, names[0], at) : NULL;
 	if (v)
-		return inside(v->value, names + 1, n - 1);
+		return term_inside(v->value, names + 1, n - 1);
 	found = in_row(s->item, names[0], at);
 	if (s->reads && at)
 		s->reads(s->ctx, at, found);
 	if (!value_present(found) && s->input && !s->body)
 		found = in_row(s->input, names[0], at);
-	return inside(found, names + 1, n - 1);
+	return term_inside(found, names + 1, n - 1);
 }
 
 /* ---- parts with the same result for all items ---- */

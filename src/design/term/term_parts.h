@@ -47,7 +47,7 @@ bool term_is_duration(const struct term *t, int64_t *n, enum time_unit *unit);
 /* EQ to GE as DynamoDB compares: different types and absent values are unequal and unordered. */
 bool term_compare(enum term_kind op, struct value x, struct value y);
 
-/* Whether it reads an attribute of the item that a filter sees: a path of one name. */
+/* Whether it reads the item that a filter sees: an attribute, or what is inside one. */
 bool term_reads_item(const struct term *t);
 
 /* S, N, B: the types with an order. */
