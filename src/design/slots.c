@@ -21,7 +21,7 @@ static bool is_moving(const void *ctx, const struct term *t)
 {
 	const struct reading *x = ctx;
 
-	return t->kind == TERM_PATH && moves_by_itself(x->entity, t->names[0], x->depth + 1);
+	return t->kind == TERM_PATH && !t->member && moves_by_itself(x->entity, t->names[0], x->depth + 1);
 }
 
 /* Whether the attribute can change without a write to the item: a counter, or derived from one, here or at its

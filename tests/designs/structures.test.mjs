@@ -159,6 +159,23 @@ test('paths into structures: keys, companions, derived attributes, filters and c
   assert.equal(rows[0].GSI1SK, `C1#${a.id}`);
 });
 
+test('sum, count, any and all go through lists and maps', async () => {
+  const make = async (lines, more = {}, options = {}) => (await ann.post('/orders', { lines, ...more }, options)).body;
+  const shown = ({ total, pieces, bulky, gift, cheap }) => [total, pieces, bulky, gift, cheap];
+  const order = await make([line('a', 2, 9.99), { ...line('b', 11, 0.1), tags: ['Gift'] }, line('c', 99, 5)]);
+  assert.deepEqual(shown(order), [516.08, 112, 2, true, true]);
+  const { body } = await ann.patch(`/orders/${order.id}`, { lines: [{ sku: 'a', price: 10 }] });
+  assert.deepEqual(shown(body), [10, 1, 0, false, false]);
+  await make([line('a', 50, 1000), line('b', 50, 1000.01)], {}, { status: 422, detail: /the total is over the limit/ });
+  await make([line('a', 50, 1000), line('b', 50, 1000.01)], { limit: 200000 });
+  const { body: customer } = await ann.put('/customers/sums', { scores: { a: 1.5, b: 2 }, addresses: { home, away: { ...home, country: 'de', geo: { lat: 50, lon: 9 } } } });
+  assert.deepEqual([customer.best, customer.foreign], [3.5, true]);
+  const { body: changed } = await mergePatch('/customers/sums', { scores: { b: null, c: 4 }, addresses: { away: { country: 'se' } } });
+  assert.deepEqual([changed.best, changed.foreign], [5.5, false]);
+  const { body: none } = await ann.put('/customers/nothing', {});
+  assert.deepEqual([none.best, none.foreign], [0, false], 'a sum of nothing');
+});
+
 test('OpenAPI and the typed client have the members', async () => {
   const { schemas } = (await ann.get('/openapi.json')).body.components;
   assert.deepEqual(schemas.Order.properties.lines.items.properties.quantity, { type: 'integer', minimum: 1, maximum: 99, default: 1 });

@@ -125,8 +125,7 @@ bool input_place_structure(struct input_place *at, const struct json *j, struct 
 }
 
 /* ---- the whole ---- */
-static bool whole_member(struct input_place *at, const struct attribute *m, struct value was,
-			 struct value_member *out)
+static bool whole_member(struct input_place *at, const struct attribute *m, struct value was, struct value_member *out)
 {
 	struct input_place in = input_place_inside(at, m, m->name, 0);
 
@@ -141,8 +140,7 @@ static bool whole_member(struct input_place *at, const struct attribute *m, stru
 static bool whole_members(struct input_place *at, struct value *v)
 {
 	const struct structure *s = at->attribute->members;
-	struct value_member *list =
-		arena_array(at->r->arena, struct value_member, s->member_count + value_count(*v));
+	struct value_member *list = arena_array(at->r->arena, struct value_member, s->member_count + value_count(*v));
 	size_t n = 0;
 	bool good = true;
 

@@ -61,7 +61,7 @@ static void infer_named(void *ctx, const struct term *t)
 
 	if (t->kind == TERM_FETCH && e)
 		a = entity_attribute(e, t->attribute);
-	else if (t->kind == TERM_PATH)
+	else if (t->kind == TERM_PATH && t->of != TERM_OF_ELEMENT)
 		a = entity_attribute(e, t->names[t->of != TERM_OF_ITEM]);
 	if (a && (a->derived || a->copy_entity.n) && i->depth < COPIES_MOST)
 		infer(i->l, e, OURS(struct attribute, a), i->depth + 1);

@@ -144,13 +144,24 @@ static void check_role(struct load *l, const struct term *t)
 	load_unknown(l, t->place, "unknown-role", "role", t->name, &names);
 }
 
+/* What the steps of a path lead to, from its first name. */
+static const struct attribute *at_the_end(const struct attribute *a, const struct term *t, size_t step)
+{
+	bool wrong;
+
+	for (; a && step < t->name_count; step++)
+		a = attribute_inside(a, t->names[step], term_is_element(t->names[step]), &wrong);
+	return a;
+}
+
 /* The attribute that a path or a fetch names; NULL: none, or unknown. */
 static const struct attribute *attribute_of(struct load *l, const struct load_scope *s, const struct term *t)
 {
 	const struct entity *e = s->entity ? s->entity : s->target.n ? design_entity(l->d, s->target) : NULL;
-	bool prefixed = t->kind == TERM_PATH && t->of != TERM_OF_ITEM, wrong;
-	const struct attribute *a;
+	bool prefixed = t->kind == TERM_PATH && t->of != TERM_OF_ITEM;
 
+	if (t->kind == TERM_PATH && t->member)
+		return at_the_end(t->member, t, 1);
 	if (t->kind == TERM_FETCH) {
 		e = design_entity(l->d, t->name);
 		return e ? entity_attribute(e, t->attribute) : NULL;
@@ -159,10 +170,7 @@ static const struct attribute *attribute_of(struct load *l, const struct load_sc
 		e = design_entity(l->d, s->access->entity);
 	if (!e || t->kind != TERM_PATH)
 		return NULL;
-	a = entity_attribute(e, t->names[prefixed]);
-	for (size_t i = 1 + (size_t)prefixed; a && i < t->name_count; i++)
-		a = attribute_inside(a, t->names[i], term_is_element(t->names[i]), &wrong);
-	return a;
+	return at_the_end(entity_attribute(e, t->names[prefixed]), t, 1 + (size_t)prefixed);
 }
 
 static void check_choices(struct load *l, const struct load_scope *s, const struct term *t)
@@ -177,7 +185,7 @@ static void check_choices(struct load *l, const struct load_scope *s, const stru
 /* status = paid */
 static void check_bare(struct load *l, const struct load_scope *s, const struct term *t)
 {
-	struct finding *f = check_path(l, s, t->names, t->name_count, t->place);
+	struct finding *f = t->member ? NULL : check_path(l, s, t->names, t->name_count, t->place);
 	struct load_scope inner;
 	struct slice hint = f ? load_hint(HINT_TERM, t->names[0]) : SLICE("");
 
@@ -191,12 +199,52 @@ static void check_bare(struct load *l, const struct load_scope *s, const struct 
 					 f->repair.n ? "; " : "", SLICE_ARG(t->names[0]));
 }
 
+/* ---- members of elements: sum(lines, quantity * price) ---- */
+struct naming_members {
+	struct load *l;
+	const struct structure *of;
+};
+
+/* A member takes precedence over an attribute of the same name. */
+static void name_member(void *ctx, const struct term *t)
+{
+	struct naming_members *x = ctx;
+	struct term *own = OURS(struct term, t);
+
+	if (t->kind == TERM_CALL && term_is_each(t->function))
+		load_error(x->l, t->place, "bad-term", "%.*s(…) cannot be inside another one of its kind",
+			   SLICE_ARG(t->name))
+			->repair = SLICE("sum, any, all and count go through one list");
+	if (t->kind != TERM_PATH || t->of != TERM_OF_ITEM)
+		return;
+	own->member = structure_member(x->of, t->names[0]);
+	if (own->member)
+		own->of = TERM_OF_ELEMENT;
+}
+
+static void name_members(struct load *l, const struct load_scope *s, const struct term *t)
+{
+	const struct attribute *list = t->arg_count == 2 ? attribute_of(l, s, t->args[0]) : NULL;
+	struct naming_members x = { .l = l, .of = list && list->each ? list->each->members : NULL };
+
+	if (x.of && !list->compressed)
+		term_walk(t->args[1], name_member, &x);
+	else if (t->arg_count == 2)
+		load_error(l, t->args[0]->place, "wrong-type", "%.*s(x, …) is for lists and maps of structures",
+			   SLICE_ARG(t->name))
+			->repair = SLICE("say what its elements are, as in lines: list of Line 0..20");
+}
+
 static void visit_term(void *ctx, const struct term *t)
 {
 	struct visit *v = ctx;
 	const struct entity *e;
 
 	switch (t->kind) {
+	case TERM_CALL:
+		if (term_is_each(t->function))
+			name_members(v->l, v->scope, t);
+		break;
 	case TERM_PATH: check_bare(v->l, v->scope, t); break;
 	case TERM_EXISTS:
 	case TERM_VISIBLE:

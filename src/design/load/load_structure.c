@@ -58,8 +58,8 @@ static void check_member(struct load *l, const struct attribute *a)
 		load_error(l, a->place, "bad-name",
 			   "the name of a member has letters, digits and '_' and does not begin with a digit");
 	if (wrong)
-		load_error(l, a->place, "wrong-clause", "'%s' is for attributes of items, not for members", wrong)
-			->repair = SLICE("members take 'required', 'default', 'lower', 'matches' and a range");
+		load_error(l, a->place, "wrong-clause", "'%s' is for attributes of items, not for members", wrong)->repair =
+			SLICE("members take 'required', 'default', 'lower', 'matches' and a range");
 	else if (!has_constant_default(a))
 		load_error(l, a->place, "wrong-value", "the default of a member is a word, a number or a text");
 }

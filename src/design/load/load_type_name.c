@@ -167,6 +167,8 @@ struct term_type type_of_path(struct typing *y, const struct term *t)
 	bool prefixed = t->name_count > 1 && y->scope && load_scope_inside(y->scope, t->names[0], &inner);
 	struct term_type type;
 
+	if (t->member)
+		return type_of_steps(y, t, 1, type_of_attribute(t->member));
 	if (!y->scope)
 		return anything;
 	type = type_of_name(y, prefixed ? &inner : y->scope, t->names[prefixed]);

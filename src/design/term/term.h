@@ -33,6 +33,7 @@
 #include "design/source/source.h"
 #include "value/value.h"
 
+struct attribute;
 struct entity;
 struct regex; /* regex.h */
 struct row;
@@ -74,8 +75,9 @@ enum term_kind {
 	TERM_NEVER, /* anyone, nobody */
 };
 
-/* What a path reads: x (a variable, attribute or parameter), old.x or input.x */
-enum term_of { TERM_OF_ITEM, TERM_OF_OLD, TERM_OF_INPUT };
+/* What a path reads: x (a variable, attribute or parameter), old.x or input.x; in the second argument of sum(), any(),
+ * all() and count() a member of the element */
+enum term_of { TERM_OF_ITEM, TERM_OF_OLD, TERM_OF_INPUT, TERM_OF_ELEMENT };
 
 enum term_function {
 	CALL_SIZE,
@@ -111,6 +113,10 @@ enum term_function {
 	CALL_MONTH,
 	CALL_YEAR,
 	CALL_LATER,
+	CALL_SUM,
+	CALL_ANY,
+	CALL_ALL,
+	CALL_COUNT,
 	CALLS,
 };
 
@@ -125,7 +131,8 @@ struct term {
 	enum term_of of;             /* PATH */
 	enum term_function function; /* CALL */
 	/* Set by the loader; NULL and 0 in a term parsed by itself. */
-	const struct name *at; /* PATH: x of x, old.x, input.x; FETCH: the attribute */
+	const struct name *at;          /* PATH: x of x, old.x, input.x; FETCH: the attribute */
+	const struct attribute *member; /* PATH of an element: what its first name is */
 	bool inside; /* PATH of several names: it leads into an attribute of the item, not of a loop's variable */
 	const struct regex *regex;   /* MATCHES */
 	const struct entity *entity; /* EXISTS, VISIBLE, FETCH */
@@ -149,6 +156,12 @@ uint32_t term_element(struct slice step);
 static inline bool term_is_ago(enum term_function f)
 {
 	return f >= CALL_DAYS_AGO && f <= CALL_MINUTES_AGO;
+}
+
+/* sum(), any(), all(), count(): the second argument is evaluated for each element. */
+static inline bool term_is_each(enum term_function f)
+{
+	return f >= CALL_SUM && f <= CALL_COUNT;
 }
 
 /* The name that the term is and nothing else; NULL: it is something else. */
@@ -205,6 +218,7 @@ struct term_scope {
 	struct slice caller; /* the caller's subject; empty: anonymous */
 	int64_t now_ms;
 	struct arena *arena;
+	struct value element; /* which sum(), any(), all() or count() is at */
 	/* For a rule evaluated for many items, with one caller and time: term_remember(). NULL: nothing is remembered. */
 	struct term_known *known;
 };

@@ -201,6 +201,8 @@ struct value term_path(const struct term_scope *s, const struct slice *names, si
 	const struct term_variable *v;
 	struct value found;
 
+	if (of == TERM_OF_ELEMENT)
+		return term_inside(s->element, names, n);
 	if (of != TERM_OF_ITEM)
 		return term_inside(in_row(of == TERM_OF_OLD ? s->old : s->input, names[1], at), names + 2, n - 2);
 	v = s->variable_count ? variable(s, names[0], at) : NULL;
@@ -463,6 +465,57 @@ static bool evaluate_choose(const struct term *t, const struct term_scope *s, st
 	return term_holds(t->args[0], s, &first, e) && value_of(t->args[first ? 1 : 2], s, out, e);
 }
 
+/* The next element of a list or set, or value of a map. */
+static struct value element_of(struct arena *a, enum value_type type, const struct value_iter *it)
+{
+	struct number n;
+
+	switch (type) {
+	case VALUE_SS: return value_make_s(a, it->element);
+	case VALUE_BS: return value_make_b(a, it->element);
+	case VALUE_NS: n = number_decode((const uint8_t *)it->element.p, it->element.n); return value_make_n(a, &n);
+	default: return it->value;
+	}
+}
+
+/* sum(), any(), all(), count(). Absent parts add nothing; without a list there are no elements. */
+static bool evaluate_each(const struct term *t, const struct term_scope *s, struct value *out, struct error *e)
+{
+	struct value list, part, total = value_make_i64(s->arena, 0);
+	struct term_scope inner = *s;
+	enum value_type type;
+	int64_t count = 0, all = 0;
+	bool holds, decided = false;
+
+	if (!value_of(t->args[0], s, &list, e))
+		return false;
+	type = value_type(list);
+	if (type != VALUE_L && type != VALUE_M && type != VALUE_SS && type != VALUE_NS && type != VALUE_BS)
+		list = value_make_list(s->arena, NULL, 0);
+	for (struct value_iter it = value_iter(list); !decided && value_next(&it); all++) {
+		inner.element = element_of(s->arena, type, &it);
+		if (t->function == CALL_SUM) {
+			part = inner.element;
+			if (t->arg_count == 2 && !value_of(t->args[1], &inner, &part, e))
+				return false;
+			if (value_type(part) == VALUE_N && !arithmetic(TERM_ADD, total, part, s->arena, &total, e))
+				return false;
+			continue;
+		}
+		if (!term_holds(t->args[1], &inner, &holds, e))
+			return false;
+		count += holds;
+		decided = t->function == CALL_ANY ? holds : t->function == CALL_ALL && !holds;
+	}
+	if (t->function == CALL_SUM)
+		*out = total;
+	else if (t->function == CALL_COUNT)
+		*out = value_make_i64(s->arena, count);
+	else
+		*out = value_make_bool(s->arena, t->function == CALL_ANY ? count > 0 : count == all);
+	return true;
+}
+
 static bool evaluate_call(const struct term *t, const struct term_scope *s, struct value *out, struct error *e)
 {
 	struct value *args = arena_array(s->arena, struct value, t->arg_count);
@@ -470,6 +523,8 @@ static bool evaluate_call(const struct term *t, const struct term_scope *s, stru
 
 	if (f == CALL_CHOOSE)
 		return evaluate_choose(t, s, out, e);
+	if (term_is_each(f))
+		return evaluate_each(t, s, out, e);
 	for (size_t i = 0; i < t->arg_count; i++)
 		if (!value_of(t->args[i], s, &args[i], e))
 			return false;

@@ -5,22 +5,22 @@
 	"design: shop\n" \
 	"table: Shop\n"  \
 	"key: [PK, SK]\n"
-#define TYPES                                                                              \
-	"types:\n"                                                                         \
-	"  Line: {sku: string 1..40, required, quantity: integer 1..99, price: number}\n" \
+#define TYPES                                                                               \
+	"types:\n"                                                                          \
+	"  Line: {sku: string 1..40, required, quantity: integer 1..99, price: number}\n"   \
 	"  Address: {street: string, geo: Geo, tags: list of Tag 0..3, country: se | de}\n" \
-	"  Geo: {lat: number, lon: number}\n"                                              \
+	"  Geo: {lat: number, lon: number}\n"                                               \
 	"  Tag: {name: string, other members: anything}\n"
-#define ENTITY                           \
-	"entities:\n"                    \
-	"  Thing:\n"                     \
-	"    path: /things/<id>\n"       \
-	"    keys: {PK: T#<id>, SK: T}\n" \
-	"    attributes:\n"              \
-	"      id: string\n"             \
-	"      lines: list of Line 0..20\n" \
-	"      home: Address\n"          \
-	"      homes: map of Address 0..5\n" \
+#define ENTITY                                \
+	"entities:\n"                         \
+	"  Thing:\n"                          \
+	"    path: /things/<id>\n"            \
+	"    keys: {PK: T#<id>, SK: T}\n"     \
+	"    attributes:\n"                   \
+	"      id: string\n"                  \
+	"      lines: list of Line 0..20\n"   \
+	"      home: Address\n"               \
+	"      homes: map of Address 0..5\n"  \
 	"      numbers: map of number 0..5\n" \
 	"      size: {width: number, unit: cm | m, default cm}\n"
 
@@ -119,6 +119,8 @@ static void paths_lead_somewhere(void **state)
 		"      z: = first(lines[1].sku)\n",
 		"      z: = homes.work.geo.lat\n",
 		"      z: = numbers.x * 2\n",
+		"      z: = sum(lines, quantity * price) + count(lines, sku = id) + sum(numbers)\n",
+		"      z: = any(homes, geo.lat > 5 and country = 'se') or all(lines, sku begins with 'a')\n",
 		"      z: = home.tags[0].anything is present\n",
 		"    keys when home is present: {place: 'P#<home.geo.lat>#<lines[0].sku>'}\n",
 		"    companions: [{for: line in lines, PK: S#<line.sku>, SK: T#<id>}]\n",
@@ -135,6 +137,16 @@ static void paths_lead_somewhere(void **state)
 		{ "      z: = «lines[0].sku + 1»\n", "wrong-type", "a text and a number cannot be added" },
 		{ "      z: = home.geo.lat = «'x'»\n", "wrong-type", "never equal" },
 		{ "      z: = home.country = «'no'»\n", "unknown-choice", "no" },
+		{ "      z: = sum(lines, «sku»)\n", "wrong-type", "only numbers can be added up" },
+		{ "      z: = any(lines, «quantity + 1»)\n", "wrong-type", "a condition is expected" },
+		{ "      z: = any(lines, «quanttiy» > 1)\n", "unknown-attribute", "quanttiy" },
+		{ "      z: = any(homes, country = «'no'»)\n", "unknown-choice", "no" },
+		{ "      z: = any(lines, quantity = «'no'»)\n", "wrong-type", "never equal" },
+		{ "      z: = any(«numbers», x > 1)\n      x: number\n", "wrong-type", "is for lists and maps of structures" },
+		{ "      z: = sum(«lines»)\n", "wrong-type", "as in sum(lines, quantity * price)" },
+		{ "      z: = sum(«id»)\n", "wrong-type", "goes through a list" },
+		{ "      z: = all(homes, «any(tags, name = 'x')»)\n", "bad-term", "cannot be inside another one" },
+		{ "      z: = «any(lines)»\n", "wrong-arguments", "any does not take 1 arguments" },
 		{ "      z: = lines«[»x].sku\n", "bad-term", "an element of a list is x[0]" },
 		{ "    keys when home is present: {place: 'P#<«home.zop»>'}\n", "wrong-type", "there is no member 'zop'" },
 		{ "    keys when home is present: {place: 'P#<«home.geo»>'}\n", "wrong-type", "is no part of a text" },
