@@ -69,7 +69,8 @@ static void be_nice(void)
 #endif
 }
 
-/* With the lock. Returns whether there are any. */
+/* Makes the station's tracks in children of the shard look at their positions again. With the lock. Returns whether there
+ * are any. */
 static bool tell_children(struct process *p, const char *parent, const struct station *s)
 {
 	bool any = false;

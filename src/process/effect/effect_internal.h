@@ -113,7 +113,8 @@ bool effect_is_begun(const struct effect *x);
 /* Reads the page of the position, or the first. */
 bool effect_rows_resume(struct effect *x, struct rows *page) MUST_CHECK;
 bool effect_rows_next(struct effect *x, struct rows *page) MUST_CHECK;
-void effect_row_enter(struct effect *x, const struct row *row); /* NULL: none */
+/* Sets the row that terms see under the name of `each` (in the last variable), and its key. NULL: no row. */
+void effect_row_enter(struct effect *x, const struct row *row);
 /* The position after `done` rows of the page. In x->run's arena, except the names. */
 struct position effect_position_after(struct effect *x, const struct rows *page, size_t done);
 /* Whether the position is then the end of the change. */
