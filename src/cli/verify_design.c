@@ -283,7 +283,7 @@ static int ask_endpoint(const struct verify_options *o, const struct design *con
 	int status;
 
 	if (!remote_parse(o->endpoint, &options.place, why, sizeof(why)))
-		return complain(EXIT_USAGE, "--endpoint: %s", why);
+		return complain(EXIT_USAGE, "--endpoint, or --backend: %s", why);
 	remote = remote_open(&options, why, sizeof(why));
 	if (!remote)
 		return complain(EXIT_REFUSED, "%s", why);

@@ -86,6 +86,21 @@ bool copy_source_leave(struct copier *c)
 		SLICE_ARG(j->table), j->o->from.name);
 }
 
+bool copy_source_is_open(struct copier *c, bool *out)
+{
+	struct buf b = copy_body(c, copy_beside(c));
+	struct backend_reply r;
+
+	*out = false;
+	if (!c->job->o->design)
+		return true;
+	buf_lit(&b, ",\"ConsistentRead\":true,\"Key\":" KEY "}}");
+	if (!copier_call(c, COPY_FROM, "GetItem", buf_slice(&b), &r) && !slice_is(r.error, "ResourceNotFoundException"))
+		return copier_refused(c, COPY_FROM, "GetItem", &r);
+	*out = r.status != 200 || !json_get(r.body, "Item");
+	return true;
+}
+
 /* What taking writes again means, by the marker that was there. */
 static const char *what_follows(const struct json *marker)
 {

@@ -251,8 +251,11 @@ static struct seat *begin_reader(void *ctx, struct run *run, const struct shard_
 	return NULL;
 }
 
+/* Off the list. Children of the shard that wait for it look again: no reader of this server will wake them, as the
+ * shard may be another server's now. */
 static void end_reader(struct seat *s)
 {
+	reader_ended(reader_of(s), NULL, false);
 	reader_free(reader_of(s));
 }
 

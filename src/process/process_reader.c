@@ -69,8 +69,8 @@ static void be_nice(void)
 #endif
 }
 
-/* Makes the station's tracks in children of the shard look at their positions again. With the lock. Returns whether there
- * are any. */
+/* Makes tracks in children of the shard look at their positions again: those of the station, or all (NULL). With the
+ * lock. Returns whether there are any. */
 static bool tell_children(struct process *p, const char *parent, const struct station *s)
 {
 	bool any = false;
@@ -79,7 +79,7 @@ static bool tell_children(struct process *p, const char *parent, const struct st
 		struct reader *r = reader_of(x);
 
 		for (size_t i = 0; r->parent && !strcmp(r->parent, parent) && i < r->track_count; i++)
-			if (r->tracks[i].station == s) {
+			if (!s || r->tracks[i].station == s) {
 				atomic_store(&r->tracks[i].look, true);
 				any = true;
 			}

@@ -26,13 +26,15 @@ static struct run begin_run(struct track *t)
 	return run;
 }
 
-/* The same, counting changes passed over. */
+/* The same, counting changes passed over, and noting when the database does not serve. */
 static struct run begin_counting(struct track *t)
 {
 	struct run r = begin_run(t);
 
 	t->passed_over = (struct passed_over){ 0 };
 	r.passed_over = &t->passed_over;
+	atomic_store(&t->unserved, false);
+	r.unserved = &t->unserved;
 	return r;
 }
 
@@ -117,7 +119,7 @@ static bool take_position(struct track *t, const struct position *at, int64_t no
 		return false;
 	/* A try that made progress does not count, but not for ever: RETRIES_ALL. */
 	if (!slice_is(at->progress, t->progress ? t->progress : ""))
-		t->tries = 0;
+		t->tries = t->judged = 0;
 	drop_progress(t);
 	t->progress = progress;
 	t->replay_ms = checkpoint_since_ms(at->progress);

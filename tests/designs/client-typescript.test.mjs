@@ -6,7 +6,7 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { freshDirectory, ROOT, runToEnd, startDesign } from './harness.mjs';
+import { fetchEventually, freshDirectory, ROOT, runToEnd, startDesign } from './harness.mjs';
 
 const wire = createRequire(fileURLToPath(new URL('../wire/package.json', import.meta.url)));
 const ts = wire('typescript');
@@ -128,7 +128,7 @@ test('signs up, logs in, writes, pages, meets every kind of refusal, watches a l
   const app = await startDesign('social');
   const baseUrl = `${app.server.endpoint}/api/social`;
   const tokens = [];
-  const api = new module.SocialClient({ baseUrl, onToken: (token) => tokens.push(token) });
+  const api = new module.SocialClient({ baseUrl, fetch: fetchEventually, onToken: (token) => tokens.push(token) });
   const refused = async (promise, name, more = () => undefined) => {
     const error = await promise.then(() => assert.fail(`expected ${name}`), (e) => e);
     assert.equal(nameOf(error), name, String(error));
@@ -189,10 +189,11 @@ test('a token that has ended is renewed once for all that meet it, and a login i
   const module = await load(join(ROOT, 'designs', 'social.yaml'), 'social');
   const app = await startDesign('social');
   const baseUrl = `${app.server.endpoint}/api/social`;
-  await new module.SocialClient({ baseUrl }).createUser({ user_id: 'ann', username: 'ann', email: 'ann@example.org', password });
+  await new module.SocialClient({ baseUrl, fetch: fetchEventually }).createUser({ user_id: 'ann', username: 'ann', email: 'ann@example.org', password });
   let logins = 0;
   const api = new module.SocialClient({
     baseUrl,
+    fetch: fetchEventually,
     token: 'ended',
     onUnauthenticated: async () => (logins++, (await api.login({ name: 'ann', password })).token),
   });
@@ -200,7 +201,7 @@ test('a token that has ended is renewed once for all that meet it, and a login i
   assert.equal(logins, 1);
   assert.equal((await api.listUserPosts({ user_id: 'ann' }).all()).length, 4);
 
-  const hopeless = new module.SocialClient({ baseUrl, token: 'ended', onUnauthenticated: async () => (await hopeless.login({ name: 'ann', password: 'wrong horse' })).token });
+  const hopeless = new module.SocialClient({ baseUrl, fetch: fetchEventually, token: 'ended', onUnauthenticated: async () => (await hopeless.login({ name: 'ann', password: 'wrong horse' })).token });
   const error = await hopeless.createPost({ content: 'x' }).catch((e) => e);
   assert.equal(nameOf(error), 'UnauthenticatedError');
 });

@@ -52,8 +52,11 @@ static bool fetch_left(const struct batch *b, struct value *keys, size_t *where,
 		}
 		n = left;
 		in_vain = n < asked ? 0 : in_vain + 1;
-		if (in_vain == IN_VAIN_MOST)
+		if (in_vain == IN_VAIN_MOST) {
+			if (b->run->unserved)
+				atomic_store(b->run->unserved, true);
 			return run_busy(b->run);
+		}
 		if (in_vain)
 			pause_before(in_vain);
 	}

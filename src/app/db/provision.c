@@ -112,10 +112,28 @@ static bool wait_for_index(struct provision *p, const struct design_index *i)
 			 SLICE_ARG(i->name), SLICE_ARG(p->design->table));
 }
 
+static bool add_index(struct provision *p, const struct design_index *i)
+{
+	const struct json *table;
+	struct backend_reply r;
+	struct error error;
+
+	if (call_table(p, "UpdateTable", provision_add_index(p->design, i, p->arena), &r))
+		return true;
+	error = *p->error;
+	if (!describe(p, &table))
+		return false;
+	if (!provision_index_in(table, i->name)) {
+		*p->error = error;
+		return false;
+	}
+	*p->error = (struct error){ 0 }; /* another server was quicker */
+	return true;
+}
+
 static bool bring_indexes(struct provision *p, const struct json *table)
 {
 	const struct design *d = p->design;
-	struct backend_reply r;
 
 	if (!compare_indexes(p, table))
 		return false;
@@ -128,33 +146,49 @@ static bool bring_indexes(struct provision *p, const struct json *table)
 			return false;
 		if (there)
 			continue;
-		if (!call_table(p, "UpdateTable", provision_add_index(d, &d->indexes[i], p->arena), &r) ||
-		    !wait_for_index(p, &d->indexes[i]))
+		if (!add_index(p, &d->indexes[i]) || !wait_for_index(p, &d->indexes[i]))
 			return false;
 		p->changed = true;
 	}
 	return true;
 }
 
-static bool bring_ttl(struct provision *p)
+/* Enabled or about to be, by the design's attribute. False: an error. */
+static bool look_at_ttl(struct provision *p, bool *is_on)
 {
 	const struct design *d = p->design;
 	const struct json *is;
 	struct backend_reply r;
 
-	if (!d->ttl.n)
-		return true;
 	if (!call_table(p, "DescribeTimeToLive", provision_describe(d, p->arena), &r))
 		return false;
 	is = json_get(r.body, "TimeToLiveDescription");
-	if (slice_is(json_get_text(is, "TimeToLiveStatus"), "ENABLED")) {
-		if (slice_equal(json_get_text(is, "AttributeName"), d->ttl))
-			return true;
-		return DIFFERS(p, "items of table %.*s expire by %.*s, the design says %.*s; disable it first",
-			       SLICE_ARG(d->table), SLICE_ARG(json_get_text(is, "AttributeName")), SLICE_ARG(d->ttl));
-	}
-	p->changed = true;
-	return call_table(p, "UpdateTimeToLive", provision_enable_ttl(d, p->arena), &r);
+	*is_on = slice_starts(json_get_text(is, "TimeToLiveStatus"), SLICE("ENABL"));
+	if (!*is_on || slice_equal(json_get_text(is, "AttributeName"), d->ttl))
+		return true;
+	return DIFFERS(p, "items of table %.*s expire by %.*s, the design says %.*s; disable it first",
+		       SLICE_ARG(d->table), SLICE_ARG(json_get_text(is, "AttributeName")), SLICE_ARG(d->ttl));
+}
+
+static bool bring_ttl(struct provision *p)
+{
+	struct backend_reply r;
+	struct error error;
+	bool is_on;
+
+	if (!p->design->ttl.n)
+		return true;
+	if (!look_at_ttl(p, &is_on))
+		return false;
+	if (is_on)
+		return true;
+	if (call_table(p, "UpdateTimeToLive", provision_enable_ttl(p->design, p->arena), &r))
+		return p->changed = true;
+	error = *p->error;
+	if (!look_at_ttl(p, &is_on))
+		return false;
+	*p->error = is_on ? (struct error){ 0 } : error; /* another server may have been quicker */
+	return is_on;
 }
 
 static bool compare_key(struct provision *p, const struct json *table)

@@ -7,6 +7,7 @@
 #ifndef THORPE_APP_RUN_RUN_H
 #define THORPE_APP_RUN_RUN_H
 
+#include <stdatomic.h>
 #include "request/backend.h"
 #include "app/run/fields.h"
 #include "design/row.h"
@@ -123,6 +124,7 @@ struct run {
 	bool rider_lost;
 	bool is_unsure;                  /* the last dyn_write() did not return DYN_DONE but may have been executed */
 	struct passed_over *passed_over; /* counts skipped effects: passed_over.h; NULL: not counted */
+	atomic_bool *unserved;           /* becomes true: run_note_unserved(); NULL: nobody asks */
 	uint8_t second[NUMBER_ENCODED_MAX]; /* now_ms in seconds, encoded as in items, when entity_expires() first needed it */
 	size_t second_size;
 	int64_t second_of;  /* that second */
@@ -149,8 +151,11 @@ bool run_error(struct run *r, const struct error *e);
 bool run_may_hash(struct run *r) MUST_CHECK;
 /* Sets BUSY with the time to wait, after enough attempts. Returns false. */
 bool run_busy(struct run *r);
+/* Notes in `unserved` whether a call failed for a reason that says nothing about the request: the database throttles,
+ * does not answer, or refuses this server's credentials. */
+void run_note_unserved(struct run *r, const struct request *q, const struct reply *reply);
 /* From a failed database call for which the caller has no better problem: throttling, conflicts and a remote database
- * that does not answer become BUSY (OUTCOME_UNKNOWN after a write that may have been done), too large items
+ * that does not answer, or refuses this server's credentials, become BUSY (OUTCOME_UNKNOWN after a write that may have been done), too large items
  * TOO_LARGE, ValidationException INVALID, others INTERNAL. Logs the database's message; clients do not see it.
  * Returns false. */
 bool run_backend_error(struct run *r, const struct backend_reply *reply);

@@ -217,7 +217,8 @@ static bool choose_databases(struct serve_designs *s, struct api *api, char *why
 		for (size_t j = 0; j < s->count; j++)
 			found |= slice_equal(s->list[j]->name, o->backends[i].design);
 		if (!found) {
-			snprintf(why, n, "--backend names a design %.*s that is not served",
+			snprintf(why, n,
+				 "--backend names a design %.*s that is not served: which is meant is the name in the file of --design",
 				 SLICE_ARG(o->backends[i].design));
 			return false;
 		}
