@@ -18,6 +18,8 @@ struct call_options {
 	const char *as;
 	const char *roles[ROLES_MAX];
 	size_t role_count;
+	const char *claims[ROLES_MAX];
+	size_t claim_count;
 	bool explain;
 };
 
@@ -25,6 +27,7 @@ static const struct flag flags[] = {
 	FLAG_TEXT("as", "SUBJECT", struct call_options, as,
 		  "as this caller, by the design's rules (as an operator, who may do everything)"),
 	FLAG_LIST("role", "ROLE", struct call_options, roles, role_count, "a role of that caller; repeatable"),
+	FLAG_LIST("claim", "NAME=VALUE", struct call_options, claims, claim_count, "a claim of that caller; repeatable"),
 	FLAG_SWITCH("explain", struct call_options, explain, "show each request to the database, and what it cost"),
 	OPERATOR_FLAGS(struct call_options),
 	FLAG_END,
@@ -55,6 +58,23 @@ static void add_with(struct call *c, struct buf *b)
 	buf_byte(b, '}');
 }
 
+/* 7, true and ["a"] are what they look like; acme is a text. */
+static void add_claim(struct buf *b, const char *text, bool first)
+{
+	const char *equals = strchr(text, '=');
+	struct slice value = slice_str(equals + 1);
+	const struct json *j = json_parse(b->arena, value);
+
+	if (!first)
+		buf_byte(b, ',');
+	json_string(b, slice_make(text, (size_t)(equals - text)));
+	buf_byte(b, ':');
+	if (j)
+		json_write(b, j);
+	else
+		json_string(b, value);
+}
+
 static void add_as(const struct call_options *o, struct buf *b)
 {
 	buf_lit(b, ",\"as\":{\"subject\":");
@@ -65,7 +85,10 @@ static void add_as(const struct call_options *o, struct buf *b)
 			buf_byte(b, ',');
 		json_string(b, slice_str(o->roles[i]));
 	}
-	buf_lit(b, "]}");
+	buf_lit(b, "],\"claims\":{");
+	for (size_t i = 0; i < o->claim_count; i++)
+		add_claim(b, o->claims[i], i == 0);
+	buf_lit(b, "}}");
 }
 
 static struct slice body_of(struct call *c)
@@ -76,7 +99,7 @@ static struct slice body_of(struct call *c)
 	buf_lit(&b, "{\"pattern\":");
 	json_string(&b, slice_str(c->pattern));
 	add_with(c, &b);
-	if (c->options->as || c->options->role_count)
+	if (c->options->as || c->options->role_count || c->options->claim_count)
 		add_as(c->options, &b);
 	buf_printf(&b, ",\"explain\":%s}", c->options->explain ? "true" : "false");
 	return buf_slice(&b);
@@ -176,8 +199,11 @@ static int check_words(const struct call *c)
 		if (!strchr(c->with[i], '='))
 			return complain(EXIT_USAGE, "'%s' is not NAME=VALUE; a pattern of several words needs quotes",
 					c->with[i]);
-	if (c->options->role_count && !c->options->as)
-		return complain(EXIT_USAGE, "--role needs --as: whose role?");
+	for (size_t i = 0; i < c->options->claim_count; i++)
+		if (!strchr(c->options->claims[i], '='))
+			return complain(EXIT_USAGE, "'%s' is not a claim such as tenant=acme", c->options->claims[i]);
+	if ((c->options->role_count || c->options->claim_count) && !c->options->as)
+		return complain(EXIT_USAGE, "--role and --claim need --as: whose?");
 	return 0;
 }
 

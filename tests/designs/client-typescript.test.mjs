@@ -294,3 +294,43 @@ test('the how-to uses the client as it is', async () => {
   writeFileSync(path, sample);
   assert.deepEqual(compile([path]), []);
 });
+
+test('a session is renewed once for all that meet its end, goes on elsewhere, and is logged out of', async () => {
+  const file = join(ROOT, 'tests', 'designs', 'notebook', 'notebook.yaml');
+  const module = await load(file, 'notebook');
+  const app = await startDesign(file);
+  const baseUrl = `${app.server.endpoint}/api/notebook`;
+  const asked = [];
+  const counting = async (url, init) => {
+    asked.push(url.replace(baseUrl, ''));
+    return fetch(url, init);
+  };
+  const kept = [];
+  const make = (more) => new module.NotebookClient({ baseUrl, fetch: counting, onToken: (token, renewal) => kept.push({ token, renewal }), ...more });
+  const api = make();
+  await api.createUser({ name: 'ann', password });
+  await api.login({ name: 'ann', password });
+  assert.ok(kept.at(-1).renewal);
+
+  api.$transport.token = 'ended';
+  const notes = await Promise.all([1, 2, 3, 4].map((i) => api.createNote({ owner: 'ann' }, { text: `${i}` })));
+  assert.equal(notes.length, 4);
+  assert.equal(asked.filter((path) => path === '/renew').length, 1);
+  assert.equal(kept.at(-1).token, api.$transport.token);
+
+  const { token, renewal } = kept.at(-1);
+  const elsewhere = make({ token: 'ended', renewal });
+  assert.equal((await elsewhere.me()).subject, 'ann');
+  let logins = 0;
+  const late = make({ token: 'ended', renewal, onUnauthenticated: async () => { logins++; return undefined; } });
+  assert.equal(nameOf(await late.me().catch((e) => e)), 'UnauthenticatedError'); // its renewal token was used
+  assert.equal(logins, 1);
+  assert.equal(nameOf(await make({ token }).me().catch((e) => e)), 'UnauthenticatedError');
+
+  await api.login({ name: 'ann', password });
+  const before = kept.at(-1);
+  await api.logout({ everywhere: true });
+  assert.deepEqual(kept.at(-1), { token: undefined, renewal: undefined });
+  assert.equal(nameOf(await make(before).me().catch((e) => e)), 'UnauthenticatedError');
+  await api.logout(); // twice is fine
+});

@@ -155,11 +155,21 @@ static void put_sized(struct buf *b, struct slice s)
 	buf_put(b, s);
 }
 
+/* The list of an account's sessions (auth/sessions.h), which each request of a session reads. */
+static struct value sessions_name(struct arena *a, const struct request_get *q)
+{
+	struct slice pk = value_bytes(value_get(q->key, SLICE("PK")));
+
+	return slice_starts(pk, SLICE("SESSIONS#")) ? value_make_s(a, pk) : VALUE_ABSENT;
+}
+
 struct value guess_page_name(struct arena *a, const struct request *request)
 {
 	const struct request_query *q = &request->query;
 	struct buf b;
 
+	if (request->kind == REQUEST_GET && !request->measured)
+		return sessions_name(a, &request->get);
 	if (request->kind != REQUEST_QUERY || request->measured || q->count_only)
 		return VALUE_ABSENT;
 	buf_init(&b, a);
@@ -178,10 +188,12 @@ struct value guess_page_name(struct arena *a, const struct request *request)
 	return value_make_s(a, buf_slice(&b));
 }
 
-/* [rows, last]; without last at the end. */
+/* [rows, last]; without last at the end. A GetItem's item is the only row. */
 static struct value page_value(struct arena *a, const struct reply *reply)
 {
-	struct value parts[2] = { value_make_list(a, reply->items, reply->count), reply->last };
+	bool single = value_present(reply->item);
+	struct value parts[2] = { value_make_list(a, single ? &reply->item : reply->items, single ? 1 : reply->count),
+				  reply->last };
 
 	return value_make_list(a, parts, value_present(reply->last) ? 2 : 1);
 }
@@ -197,6 +209,7 @@ static void read_page(struct arena *a, struct value page, struct reply *reply)
 	reply->items = arena_array(a, struct value, value_count(parts.value));
 	while (value_next(&rows))
 		reply->items[reply->count++] = rows.value;
+	reply->item = reply->count ? reply->items[0] : VALUE_ABSENT;
 	if (value_next(&parts))
 		reply->last = parts.value;
 }

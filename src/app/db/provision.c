@@ -262,10 +262,11 @@ bool provision_beside(struct backend *b, const struct design *d, struct arena *a
 	return true;
 }
 
-static bool has_cascades(const struct design *d)
+/* Cascades leave their markers there, logins the sessions. */
+static bool needs_beside(const struct design *d)
 {
 	for (size_t i = 0; i < d->entity_count; i++)
-		if (d->entities[i].delete_.then_count)
+		if (d->entities[i].delete_.then_count || d->entities[i].login.session_seconds)
 			return true;
 	return false;
 }
@@ -313,7 +314,7 @@ static enum provision_result provision_own(struct backend *b, const struct desig
 
 enum provision_result provision_table(struct backend *b, const struct design *d, struct arena *a, struct error *e)
 {
-	if (has_cascades(d) && !provision_beside(b, d, a, e))
+	if (needs_beside(d) && !provision_beside(b, d, a, e))
 		return PROVISION_FAILED;
 	return provision_own(b, d, a, e);
 }

@@ -136,6 +136,27 @@ bool key_fits_rules(struct run *r, const struct key_rule *rules, size_t n, struc
 	return true;
 }
 
+static bool is_companion_of(struct run *r, const struct entity *e, struct value stored)
+{
+	for (size_t k = 0; k < e->companion_count; k++)
+		if (key_fits_rules(r, e->companions[k].rules, e->companions[k].rule_count, stored))
+			return true;
+	return false;
+}
+
+const struct entity *entity_of_companion(struct run *r, struct value stored)
+{
+	const struct entity *found = NULL;
+
+	for (size_t i = 0; i < r->design->entity_count; i++) {
+		const struct entity *e = &r->design->entities[i];
+
+		if ((!found || !found->everywhere) && is_companion_of(r, e, stored))
+			found = e;
+	}
+	return found;
+}
+
 bool entity_is_companion(struct run *r, struct value stored)
 {
 	for (size_t i = 0; i < r->design->entity_count; i++)

@@ -32,6 +32,8 @@ static const struct {
 	[OAS_CALLER] = { "Caller", "{'type':'object','required':['subject','roles'],'properties':{"
 				   "'subject':{'type':'string'},"
 				   "'roles':{'type':'array','items':{'type':'string'}},"
+				   "'claims':{'type':'object','additionalProperties':true,"
+				   "'description':'Those that the design declares.'},"
 				   "'operator':{'type':'boolean','description':'May do everything.'}}}" },
 };
 

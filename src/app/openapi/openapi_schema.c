@@ -202,6 +202,26 @@ static void put_item(struct oas *o, const struct entity *e)
 	oas_put(o, "}}");
 }
 
+void oas_shown(struct oas *o, const struct attribute *show, size_t n)
+{
+	oas_put(o, "{'type':'object','properties':{");
+	for (size_t i = 0; i < n; i++) {
+		struct buf b;
+
+		buf_init(&b, o->a);
+		buf_lit(&b, "Shown: `");
+		term_print(&b, show[i].derived);
+		buf_lit(&b, "`. Absent where another item does not exist, or the caller may not read it.");
+		json_name_string(o->b, show[i].name);
+		json_open(o->b, '{');
+		oas_value_schema(o, &show[i], false);
+		json_member_string(o->b, "description", buf_slice(&b));
+		json_member_bool(o->b, "readOnly", true);
+		json_close(o->b, '}');
+	}
+	oas_put(o, "}}");
+}
+
 void oas_begin_items(struct oas *o)
 {
 	oas_put(o, "{'type':'object','required':['items'],'properties':{'items':{'type':'array','items':");

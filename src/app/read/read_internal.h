@@ -43,6 +43,7 @@ struct read_known {
 	bool mixed;                    /* rows may be of several entities */
 	bool asks_caller;              /* two callers may get different answers (operators do in any case) */
 	bool row_rule;                 /* the pattern's own rule reads rows */
+	bool keeps;                    /* its partition key proves the rule for everywhere (design/isolation.h) */
 	bool by_age;                   /* the rank reads `age` */
 	enum read_time time;           /* how pages depend on the time of the first one */
 	const struct term *filter;     /* the pattern's, with input.x for bare parameters */
@@ -61,6 +62,9 @@ struct read_known {
 const struct read_known *read_known(struct run *r, const struct access *access);
 /* The rule for a verb; LIST without one has that of READ. */
 const struct term *read_rule(const struct entity *e, enum allow_verb verb);
+/* The rule that a row must pass besides the pattern's; NULL: none. `past_rules`: as struct pattern. Also rows without a rule
+ * of their own, which only lead elsewhere, pass the rule for everywhere. */
+const struct term *read_row_rule(const struct entity *e, enum allow_verb verb, bool past_rules);
 
 /* read_depends.c */
 bool read_asks_caller(const struct design *d, const struct access *access, struct arena *a);
@@ -142,6 +146,7 @@ struct pattern {
 	bool past_rules; /* `shows: all rows`: no rules of rows; items that fit no entity are left out all the same */
 	bool row_rule;   /* the pattern's own rule reads rows, so each must pass it besides its entity's rule */
 	bool trusted;    /* the runtime itself reads */
+	bool shows;      /* read_request.shows */
 	bool child;      /* part of a merge */
 	bool followed;   /* its rows only lead to others, so that those of an entity without any rule pass */
 	bool descending, ordered; /* ordered: by the merge it is part of */
@@ -206,6 +211,10 @@ struct show_question {
 bool show_allowed(struct pattern *p, struct found *rows, size_t *n, const struct show_question *q) MUST_CHECK;
 /* The key that `then` leads to from a row; absent: none. */
 bool then_key(struct pattern *p, const struct found *row, struct value *key) MUST_CHECK;
+
+/* ---- `show` (read_shown.c) ---- */
+/* Gives each row its `shown`, if the pattern has `show`. */
+bool shown_of_rows(struct pattern *p, struct row *rows, size_t n) MUST_CHECK;
 
 /* ---- shapes ---- */
 bool rank_sort(struct pattern *p, struct found *rows, size_t n) MUST_CHECK;

@@ -78,10 +78,12 @@ static bool is_plain(struct pattern *p)
 		return false;
 	if (p->open)
 		return true;
+	if (p->g->r->design->everywhere.rule && kinds->others) /* companions */
+		return false;
 	for (size_t i = 0; i < kinds->count; i++) {
-		const struct term *rule = read_rule(kinds->list[i], ALLOW_LIST);
+		const struct term *rule = read_row_rule(kinds->list[i], ALLOW_LIST, p->past_rules);
 
-		if (!p->past_rules && (!rule || rule->kind != TERM_ALWAYS))
+		if (p->past_rules ? rule != NULL : !rule || rule->kind != TERM_ALWAYS)
 			return false;
 	}
 	return query_can_tell_strangers(p);

@@ -30,6 +30,8 @@ static const struct row_of_kind {
 	[ROUTE_ACCESS] = { 0, handle_access },
 	[ROUTE_EACH] = { ROW_BODY | ROW_WRITE | ROW_ALONE, handle_each },
 	[ROUTE_LOGIN] = { ROW_PUBLIC | ROW_BODY | ROW_ALONE, handle_login },
+	[ROUTE_RENEW] = { ROW_PUBLIC | ROW_BODY | ROW_ALONE, handle_renew },
+	[ROUTE_LOGOUT] = { ROW_BODY | ROW_ALONE, handle_logout },
 	[ROUTE_ME] = { 0, handle_me },
 	[ROUTE_BATCH] = { ROW_BODY | ROW_WRITE | ROW_ALONE, handle_batch },
 	[ROUTE_CALL] = { ROW_BODY | ROW_ALONE, handle_call },

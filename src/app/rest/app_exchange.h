@@ -51,6 +51,8 @@ bool handle_action(struct app_exchange *x) MUST_CHECK;
 bool handle_access(struct app_exchange *x) MUST_CHECK;
 bool handle_each(struct app_exchange *x) MUST_CHECK;
 bool handle_login(struct app_exchange *x) MUST_CHECK;
+bool handle_renew(struct app_exchange *x) MUST_CHECK;
+bool handle_logout(struct app_exchange *x) MUST_CHECK;
 bool handle_me(struct app_exchange *x) MUST_CHECK;
 bool handle_batch(struct app_exchange *x) MUST_CHECK;
 bool handle_call(struct app_exchange *x) MUST_CHECK;

@@ -13,6 +13,7 @@
  *   product = unary { ("*" | "/") unary }
  *   unary   = "-" unary | primary
  *   primary = 'text' | 12.5 | true | false | null | now | today | caller
+ *           | "caller" "." name                             a claim of the caller's token
  *           | "exists" Entity "(" args ")"                  another item exists
  *           | "visible" Entity "(" args ")"                 exists, and the caller may read it
  *           | Entity "(" args ")" "." name                  an attribute of another item
@@ -43,6 +44,7 @@ enum term_kind {
 	TERM_NOW,
 	TERM_TODAY,
 	TERM_CALLER,
+	TERM_CLAIM, /* name, claim */
 	TERM_NOT,
 	TERM_NEGATE,
 	TERM_AND,
@@ -118,7 +120,7 @@ struct term {
 	enum term_kind kind;
 	struct place place;
 	struct value value;        /* LITERAL */
-	struct slice name;         /* IS_ROLE, EXISTS, VISIBLE, FETCH, CALL */
+	struct slice name;         /* IS_ROLE, EXISTS, VISIBLE, FETCH, CALL, CLAIM */
 	struct slice attribute;    /* FETCH */
 	const struct slice *names; /* PATH: 1 or more */
 	size_t name_count;
@@ -126,6 +128,7 @@ struct term {
 	enum term_function function; /* CALL */
 	/* Set by the loader; NULL and 0 in a term parsed by itself. */
 	const struct name *at;       /* PATH: x of x, old.x, input.x; FETCH: the attribute */
+	size_t claim;                /* CLAIM: its place in the design's list, from 1 */
 	const struct regex *regex;   /* MATCHES */
 	const struct entity *entity; /* EXISTS, VISIBLE, FETCH */
 	bool fine;     /* NOW, days_ago() …: with milliseconds, because it meets a timestamp that has them */
@@ -150,6 +153,8 @@ static inline const struct slice *term_name(const struct term *t)
 /* Parses the whole text, whose place in the file is `p`. NULL, with a finding, when it is not a term: bad-term,
  * unknown-function, wrong-arguments. A term's place covers it from its first to its last character. */
 const struct term *term_parse(struct arena *a, struct slice text, struct place p, struct findings *f);
+/* Whether a function has this name. */
+bool term_is_function(struct slice name);
 /* The term as normalised text, for documents and messages. */
 void term_print(struct buf *b, const struct term *t);
 
@@ -190,7 +195,8 @@ struct term_scope {
 	bool (*visible)(void *ctx, const struct term *t, const struct value *args, bool *out, struct error *e);
 	bool (*has_role)(void *ctx, struct slice role);
 	bool (*may)(void *ctx, struct slice permission);
-	struct slice caller; /* the caller's subject; empty: anonymous */
+	struct slice caller;        /* the caller's subject; empty: anonymous */
+	const struct value *claims; /* of the caller, as many as the design has; NULL: none */
 	int64_t now_ms;
 	struct arena *arena;
 	/* For a rule evaluated for many items, with one caller and time: term_remember(). NULL: nothing is

@@ -325,3 +325,11 @@ struct value term_call(struct arena *a, enum term_function f, const struct value
 	}
 	return VALUE_ABSENT;
 }
+
+bool term_is_function(struct slice name)
+{
+	for (size_t i = 0; i < CALLS; i++)
+		if (slice_is(name, term_function_names[i]))
+			return true;
+	return false;
+}

@@ -23,8 +23,11 @@ static void add_caller(struct buf *b, const struct caller *c)
 	buf_part(b, c->subject);
 	buf_part(b, c->session.account);
 	buf_part(b, c->session.stamp);
+	buf_part(b, c->session.id);
 	for (size_t i = 0; i < c->role_count; i++)
 		buf_part(b, c->roles[i]);
+	for (size_t i = 0; i < c->claim_count; i++)
+		buf_part(b, slice_make(c->claims[i].p, c->claims[i].n));
 }
 
 struct slice live_topic_key(struct run *r, const struct read_live *list, struct caller *caller)
