@@ -99,7 +99,7 @@ static struct value make_item(struct run *r, const struct idempotency_shared *s,
 
 /* ---- begin ---- */
 
-static struct value hex(struct run *r, const char *prefix, const uint8_t hash[IDEMPOTENCY_HASH])
+static struct value text_of_hash(struct run *r, const char *prefix, const uint8_t hash[IDEMPOTENCY_HASH])
 {
 	struct buf b;
 
@@ -122,9 +122,9 @@ static struct idempotency_shared *make_ticket(struct run *r, const struct idempo
 
 	if (!ulid_new(r->now_ms, turn))
 		return NULL;
-	s->receipt.key = beside_key(r, value_bytes(hex(r, "REPLY#", q->key)), SLICE("-"));
+	s->receipt.key = beside_key(r, value_bytes(text_of_hash(r, "REPLY#", q->key)), SLICE("-"));
 	s->receipt.turn = value_make_s(r->arena, arena_copy(r->arena, slice_make(turn, sizeof(turn))));
-	s->digest = hex(r, "", q->digest);
+	s->digest = text_of_hash(r, "", q->digest);
 	s->since_ms = r->now_ms;
 	s->has_receipt = q->has_receipt;
 	return s;
