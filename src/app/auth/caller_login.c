@@ -180,6 +180,11 @@ bool caller_find_account(struct run *r, const struct entity *entity, const struc
 	return true;
 }
 
+bool caller_named(struct run *r, struct slice name, struct row *account)
+{
+	return caller_find_account(r, NULL, NULL, name, account);
+}
+
 static bool usable_hash(struct run *r, const struct attempt *a, struct value *hash)
 {
 	*hash = VALUE_ABSENT;

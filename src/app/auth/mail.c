@@ -183,7 +183,8 @@ static struct slice address_digest(struct run *r, struct slice address)
 	uint8_t made[EVP_MAX_MD_SIZE];
 	struct buf b;
 
-	if (!HMAC(EVP_sha256(), r->app->callers->mail_key, JWT_KEY_BYTES, (const uint8_t *)address.p, address.n, made, NULL))
+	if (!HMAC(EVP_sha256(), r->app->callers->mail_key, JWT_KEY_BYTES, (const uint8_t *)address.p, address.n, made,
+		  NULL))
 		arena_out_of_memory(r->arena);
 	buf_init(&b, r->arena);
 	buf_hex(&b, slice_make(made, DIGEST_BYTES));
@@ -285,8 +286,7 @@ bool mail_read(struct run *r, enum mail_kind kind, const struct json *body, stru
 	if (given->string.n > JWT_MOST || !jwt_parse(r->arena, given->string, &t) || t.alg != JWT_HS256 ||
 	    !jwt_fits_secret(&t, r->app->callers->mail_key) ||
 	    !slice_equal(json_get_text(t.claims, "aud"), r->design->name) ||
-	    !slice_is(json_get_text(t.claims, "use"), uses[kind]) ||
-	    json_get_int(t.claims, "exp") <= r->now_ms / 1000)
+	    !slice_is(json_get_text(t.claims, "use"), uses[kind]) || json_get_int(t.claims, "exp") <= r->now_ms / 1000)
 		return has_ended(r);
 	c.subject = json_get_text(t.claims, "sub");
 	c.session.account = json_get_text(t.claims, "acc");

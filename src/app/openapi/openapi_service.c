@@ -109,6 +109,20 @@ static void put_token_use(struct oas *o, const char *id, const char *summary, bo
 	put_bare(o, "204", "Done; the token is used up", OAS_BIT(OAS_400) | OAS_BIT(OAS_401) | OAS_BIT(OAS_422));
 }
 
+static void put_role(struct oas *o)
+{
+	begin_service(o, "giveRole", "Gives an account a role: the first admin", true);
+	oas_put(o, "'description':'For operators.','x-operators-only':true");
+	oas_begin_body(o, true);
+	oas_put(o, "{'type':'object','required':['name','role'],'properties':{'name':{'type':'string','description':"
+		   "'Whatever the account logs in with.'},'role':{'type':'string'}}}");
+	oas_end_content(o);
+	put_answer(o, "The account",
+		   "{'type':'object','required':['subject','role'],'properties':{'subject':{'type':'string'},"
+		   "'role':{'type':'string'}}}",
+		   OAS_BIT(OAS_401) | OAS_BIT(OAS_403) | OAS_BIT(OAS_404) | OAS_BIT(OAS_409) | OAS_BIT(OAS_422));
+}
+
 static void put_proof_send(struct oas *o)
 {
 	begin_service(o, "sendProof", "Sends a token that proves the address of the caller's account", true);
@@ -194,6 +208,7 @@ void oas_service(struct oas *o, const struct route *r)
 	case ROUTE_LOGIN: put_login(o, caller_first_login(o->d)); break;
 	case ROUTE_RENEW: put_renew(o); break;
 	case ROUTE_LOGOUT: put_logout(o); break;
+	case ROUTE_ROLE: put_role(o); break;
 	case ROUTE_RESET_SEND: put_reset_send(o, caller_first_login(o->d)); break;
 	case ROUTE_RESET: put_token_use(o, "resetPassword", "A new password, with a token that was sent", true); break;
 	case ROUTE_PROOF_SEND: put_proof_send(o); break;

@@ -32,6 +32,7 @@ static const struct row_of_kind {
 	[ROUTE_LOGIN] = { ROW_PUBLIC | ROW_BODY | ROW_ALONE, handle_login },
 	[ROUTE_RENEW] = { ROW_PUBLIC | ROW_BODY | ROW_ALONE, handle_renew },
 	[ROUTE_LOGOUT] = { ROW_BODY | ROW_ALONE, handle_logout },
+	[ROUTE_ROLE] = { ROW_BODY | ROW_WRITE | ROW_ONE | ROW_ALONE, handle_role },
 	[ROUTE_RESET_SEND] = { ROW_PUBLIC | ROW_BODY | ROW_ALONE, handle_reset_send },
 	[ROUTE_RESET] = { ROW_PUBLIC | ROW_BODY | ROW_ALONE, handle_reset },
 	[ROUTE_PROOF_SEND] = { ROW_BODY | ROW_ALONE, handle_proof_send },

@@ -50,7 +50,8 @@ static bool change_account(struct app_exchange *x, struct mail_proof *p, const s
 	x->run.caller = was;
 	if (!ok && x->run.problem.type == PROBLEM_NOT_FOUND) { /* the account is gone */
 		x->run.problem = (struct problem){ 0 };
-		return run_fail(&x->run, PROBLEM_UNAUTHENTICATED, "this token was used already, or has ended: ask for another one");
+		return run_fail(&x->run, PROBLEM_UNAUTHENTICATED,
+				"this token was used already, or has ended: ask for another one");
 	}
 	x->answer.status = 204;
 	x->answer.cache = SLICE("no-store");

@@ -278,9 +278,18 @@ static void path_add_all(struct arena *a, struct route_path *p, struct slice pat
 		path_add(a, p, slice_make(slash + 1, path.n - n - 1));
 }
 
+static bool has_roles(const struct design *d)
+{
+	for (size_t i = 0; i < d->entity_count; i++)
+		if (d->entities[i].login.role.n && !d->callers.issuer.n)
+			return true;
+	return false;
+}
+
 static bool has_built_in(const struct design *d, enum route_kind kind)
 {
 	switch (kind) {
+	case ROUTE_ROLE: return has_roles(d);
 	case ROUTE_LOGIN: return caller_first_login(d) && !d->callers.issuer.n;
 	case ROUTE_RENEW:
 	case ROUTE_LOGOUT: return caller_has_sessions(d);
@@ -304,6 +313,7 @@ static void add_built_ins(const struct maker *m)
 		{ "login", APP_POST, ROUTE_LOGIN, PRIORITY_BUILT_IN },
 		{ "renew", APP_POST, ROUTE_RENEW, PRIORITY_BUILT_IN },
 		{ "logout", APP_POST, ROUTE_LOGOUT, PRIORITY_BUILT_IN },
+		{ "role", APP_POST, ROUTE_ROLE, PRIORITY_BUILT_IN },
 		{ "password/reset", APP_POST, ROUTE_RESET_SEND, PRIORITY_BUILT_IN },
 		{ "password", APP_POST, ROUTE_RESET, PRIORITY_BUILT_IN },
 		{ "proof/send", APP_POST, ROUTE_PROOF_SEND, PRIORITY_BUILT_IN },

@@ -12,11 +12,11 @@
 #include "json/json.h"
 #include "process/send/send_internal.h"
 
-#define LOOK_MS     250
-#define TRIES       8
-#define WAIT_MOST   60000
-#define WAITING     64 /* messages that are tried again at the same time; beyond these, requests stay in the queue */
-#define REPLY_MOST  4096
+#define LOOK_MS    250
+#define TRIES      8
+#define WAIT_MOST  60000
+#define WAITING    64 /* messages that are tried again at the same time; beyond these, requests stay in the queue */
+#define REPLY_MOST 4096
 
 struct waiting {
 	struct mail_note *note; /* NULL: free */
@@ -73,7 +73,8 @@ static enum send_end post(struct mailer *m, struct arena *a, const struct mail *
 	headers[0] = SLICE("Content-Type: application/json");
 	headers[1] = arena_printf(a, "Thorpe-Id: %.*s", SLICE_ARG(mail->id));
 	headers[2] = arena_printf(a, "Thorpe-Timestamp: %lld", (long long)timestamp);
-	headers[3] = arena_printf(a, "Thorpe-Signature: %.*s", SLICE_ARG(webhook_signature(a, secret, timestamp, q.body)));
+	headers[3] =
+		arena_printf(a, "Thorpe-Signature: %.*s", SLICE_ARG(webhook_signature(a, secret, timestamp, q.body)));
 	send_http_post(m->http, a, &q, &reply);
 	*why = reply.why;
 	return reply.status >= 200 && reply.status <= 299 ? SEND_TAKEN
@@ -84,9 +85,11 @@ static enum send_end post(struct mailer *m, struct arena *a, const struct mail *
 /* True: the note is done with. */
 static bool try_note(struct mailer *m, struct arena *a, const struct waiting *w)
 {
-	struct run r = {
-		.app = m->app, .design = app_design(m->app), .backend = m->backend, .arena = a, .now_ms = app_now_ms(m->app)
-	};
+	struct run r = { .app = m->app,
+			 .design = app_design(m->app),
+			 .backend = m->backend,
+			 .arena = a,
+			 .now_ms = app_now_ms(m->app) };
 	struct slice why = SLICE("");
 	struct mail mail;
 	bool again;
