@@ -102,11 +102,36 @@ static struct place placeholder_place(const struct load *l, struct load_span s, 
 	return from < t.n ? span_place(l, span_cut(s, from, to - from)) : span_place(l, s);
 }
 
+/* reactions.like is one name; in old.reactions.like, or that of a loop's row, the second one. */
+static size_t join_names(struct load *l, const struct load_scope *s, const struct slice *names, size_t n,
+			 const struct slice **out)
+{
+	struct load_scope inner;
+	bool prefixed = n > 2 && load_scope_inside(s, names[0], &inner);
+	size_t at = prefixed ? 1 : 0;
+	struct slice joined, *list;
+
+	*out = names;
+	if (is_lost(l, s) || !load_group_path(l, prefixed ? &inner : s, names, n, at, &joined))
+		return n;
+	list = arena_array(l->a, struct slice, 2);
+	list[0] = names[0];
+	list[at] = joined;
+	*out = list;
+	return at + 1;
+}
+
 static const void *resolve_template(struct load *l, const struct load_later *w)
 {
 	const struct template *t = w->thing;
 	size_t at = 0;
 
+	for (size_t i = 0; i < t->part_count; i++) {
+		struct template_part *part = OURS(struct template_part, &t->parts[i]);
+
+		if (part->name_count > 1)
+			part->name_count = join_names(l, w->scope, part->names, part->name_count, &part->names);
+	}
 	for (size_t i = 0; i < t->part_count; i++)
 		if (t->parts[i].names)
 			(void)check_path(l, w->scope, t->parts[i].names, t->parts[i].name_count,
@@ -179,13 +204,22 @@ static void check_bare(struct load *l, const struct load_scope *s, const struct 
 					 f->repair.n ? "; " : "", SLICE_ARG(t->names[0]));
 }
 
+static void join_group(struct load *l, const struct load_scope *s, struct term *t)
+{
+	if (t->name_count > 1)
+		t->name_count = join_names(l, s, t->names, t->name_count, &t->names);
+}
+
 static void visit_term(void *ctx, const struct term *t)
 {
 	struct visit *v = ctx;
 	const struct entity *e;
 
 	switch (t->kind) {
-	case TERM_PATH: check_bare(v->l, v->scope, t); break;
+	case TERM_PATH:
+		join_group(v->l, v->scope, OURS(struct term, t));
+		check_bare(v->l, v->scope, t);
+		break;
 	case TERM_EXISTS:
 	case TERM_VISIBLE:
 	case TERM_FETCH:
@@ -218,15 +252,20 @@ static struct slice address_of(const struct term *const *t)
 	return slice_make(t, sizeof(*t));
 }
 
-void load_later_term(struct load *l, const struct term *t, const struct load_scope *scope)
+void load_scope_term(struct load *l, const struct term *t, const struct load_scope *scope)
 {
-	if (!scope)
-		return;
 	if (!l->scopes) {
 		l->scopes = arena_new(l->a, struct map);
 		map_init(l->scopes, l->a);
 	}
 	map_set(l->scopes, arena_copy(l->a, address_of(&t)), (void *)(uintptr_t)scope);
+}
+
+void load_later_term(struct load *l, const struct term *t, const struct load_scope *scope)
+{
+	if (!scope)
+		return;
+	load_scope_term(l, t, scope);
 	load_later(l, (struct load_later){ .resolve = resolve_term, .thing = t, .scope = scope });
 }
 
