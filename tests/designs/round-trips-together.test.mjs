@@ -1,7 +1,9 @@
 // Items that are written together, in a table that is elsewhere: whatever is written, what decides it is read at once, then it is written.
 // SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict';
+import { join } from 'node:path';
 import { test } from 'node:test';
+import { ROOT } from './harness.mjs';
 import { report, start } from './round-trips-world.mjs';
 
 const ann = ['ann', ['user']];
@@ -9,7 +11,7 @@ const bob = ['bob', ['user']];
 
 for (const cold of [false, true]) {
   test(`${cold ? 'at a server that has just begun' : 'at a server that knows the table'}: two round trips`, async (t) => {
-    const of = await start('tenancy', { cold, folder: 'tests/designs/tenancy' });
+    const of = await start('tenancy', { cold, design: join(ROOT, 'tests/designs/tenancy/tenancy.yaml') });
     const accept = async (n) => {
       const { body } = await of.request('invite', ann, 'POST', '/tenants/acme/invites', { body: { role: 'editor' } });
       await of.request('accept', bob, 'POST', `/tenants/acme/invites/${body.invite}/accept`, { body: {} });

@@ -230,6 +230,15 @@ static void read_patterns(struct load *l, void *into, const struct yaml *y)
 }
 
 /* ---- whole entities ---- */
+static void read_show(struct load *l, void *into, const struct yaml *y)
+{
+	struct entity *e = into;
+	struct load_scope *s = load_scope_of(l, e);
+
+	s->old = s->input = false;
+	e->show_count = load_show(l, y, s, &e->show);
+}
+
 static const struct load_word words[] = {
 	{ "path", .read = read_path },
 	{ "attributes", .read = attributes_are_read },
@@ -248,6 +257,7 @@ static const struct load_word words[] = {
 	{ "found by", WORD_TEXT, AT(entity, found_by), "the name of an access pattern", NAME_ACCESS_BY,
 	  FOUND(entity, found_access) },
 	{ "internal", WORD_BOOL, AT(entity, internal) },
+	{ "show", .read = read_show },
 	{ "patterns", .read = read_patterns },
 	{ "accept", WORD_ACCEPT, AT(entity, accepts) },
 	{ 0 },

@@ -117,7 +117,7 @@ size_t load_group_counts(struct load *l, const struct load_scope *scope, struct 
 		list[n].when = of.when ? new_term(l, TERM_AND, is, of.when) : is;
 		list[n].attribute = a->name;
 		list[n].key = NULL;
-		load_scope_term(l, list[n].when, scope);
+		load_keep_scope(l, list[n].when, scope);
 		if (n)
 			load_later_reference(l, &list[n].target);
 		n++;
