@@ -24,8 +24,9 @@ struct write_options {
 	struct slice token;    /* ClientRequestToken; empty: none */
 	const struct receipt *receipt; /* records that it was done, instead of the token (receipt.h); NULL: none */
 	bool merge;                    /* update: maps in the changes are patches of the existing ones (INPUT_PATCH) */
-	bool put;   /* create by PUT on the identity's own path: path parameters are given in `given` */
-	bool shown; /* the caller wants the item in the reply: the read rule is checked before the commit */
+	struct slice entry; /* with `merge`: the changes set or remove this one member of one map; empty: none */
+	bool put;           /* create by PUT on the identity's own path: path parameters are given in `given` */
+	bool shown;         /* the caller wants the item in the reply: the read rule is checked before the commit */
 };
 
 /* Which item: the entity's parameters, in their order. */
