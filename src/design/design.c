@@ -1,4 +1,4 @@
-/* Looking things up in a loaded design.
+/* Look-ups in a loaded design.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/map.h"
 #include "design/design.h"
@@ -70,6 +70,93 @@ const struct attribute *attribute_inside(const struct attribute *a, struct slice
 	}
 }
 
+struct slice entity_collection(const struct entity *e)
+{
+	struct slice path = e->path;
+
+	while (path.n && path.p[path.n - 1] == '>') {
+		size_t at = path.n;
+
+		while (at && path.p[at - 1] != '/')
+			at--;
+		if (path.p[at] != '<' || memchr(path.p + at, '>', path.n - at) != path.p + path.n - 1)
+			break; /* the rest of the segment is text: v<n> */
+		path.n = at ? at - 1 : 0;
+	}
+	return path.n || !e->path.n ? path : SLICE("/");
+}
+
+bool attribute_is_number(const struct attribute *a)
+{
+	return a->counter || a->type == ATTR_NUMBER || a->type == ATTR_INTEGER || a->type == ATTR_EPOCH;
+}
+
+bool index_carries(const struct design_index *x, struct slice name)
+{
+	return x->projection == PROJECT_ALL ||
+	       (x->projection == PROJECT_INCLUDE && slice_among(x->include, x->include_count, name));
+}
+
+bool effect_sets(const struct processor *p, struct slice attribute)
+{
+	if (is_assigned(p->with, p->with_count, attribute) || is_assigned(p->add, p->add_count, attribute))
+		return true;
+	EACH (struct extreme, x, p->extremes, p->extreme_count)
+		if (is_assigned(x->list, x->count, attribute))
+			return true;
+	return p->effect == EFFECT_COUNT && slice_equal(p->target_attribute, attribute);
+}
+
+static bool any_also(const struct entity *e, const struct also_rule *list, size_t n, also_is *is, const void *ctx)
+{
+	EACH (struct also_rule, x, list, n)
+		if (is(ctx, e, x))
+			return true;
+	return false;
+}
+
+bool design_any_also(const struct design *d, also_is *is, const void *ctx)
+{
+	EACH (struct entity, e, d->entities, d->entity_count) {
+		if (any_also(e, e->also, e->also_count, is, ctx))
+			return true;
+		EACH (struct action, a, e->actions, e->action_count)
+			if (any_also(e, a->also, a->also_count, is, ctx))
+				return true;
+	}
+	return false;
+}
+
+static bool puts_item(const void *entity, const struct entity *from, const struct also_rule *x)
+{
+	(void)from;
+	return x->kind == ALSO_PUT && x->to == entity;
+}
+
+bool design_also_puts(const struct design *d, const struct entity *e)
+{
+	return design_any_also(d, puts_item, e);
+}
+
+struct attribute_of {
+	const struct entity *entity;
+	struct slice attribute;
+};
+
+static bool sets_attribute(const void *ctx, const struct entity *from, const struct also_rule *x)
+{
+	const struct attribute_of *of = ctx;
+
+	(void)from;
+	return x->to == of->entity &&
+	       (is_assigned(x->with, x->with_count, of->attribute) || is_assigned(x->add, x->add_count, of->attribute));
+}
+
+bool design_also_sets(const struct design *d, const struct entity *e, struct slice attribute)
+{
+	return design_any_also(d, sets_attribute, &(struct attribute_of){ e, attribute });
+}
+
 bool entity_takes(const struct entity *e)
 {
 	EACH (struct attribute, a, e->attributes, e->attribute_count)
@@ -106,6 +193,7 @@ struct reference attribute_source(const struct attribute *a)
 	};
 }
 
+const char *const also_kind_names[] = { [ALSO_PUT] = "put", [ALSO_UPDATE] = "update", [ALSO_DELETE] = "delete" };
 const char *const allow_verb_names[ALLOW_VERBS] = { "create", "read", "update", "delete", "list" };
 
 const struct entity *design_call(const struct design *d, struct slice call, struct slice *verb)
@@ -119,9 +207,8 @@ const struct entity *design_call(const struct design *d, struct slice call, stru
 
 bool access_has_parameter(const struct access *a, const struct name *n)
 {
-	for (size_t i = 0; i < a->param_count; i++)
-		if (a->param_at[i] == n)
-			return true;
+	if (names_among(a->param_at, a->param_count, n))
+		return true;
 	for (size_t i = 0; i < a->query_param_count; i++)
 		if (a->query_params[i].at == n)
 			return true;

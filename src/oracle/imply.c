@@ -71,11 +71,6 @@ struct slice fact_hash(struct fact_reader *x)
 	return slice_make(x->p - HASH_BYTES, HASH_BYTES);
 }
 
-static struct slice bytes_of(struct value v)
-{
-	return slice_make(v.p, v.n);
-}
-
 /* ---- shapes of keys ---- */
 
 /* Whether every item has the attribute. */
@@ -138,15 +133,15 @@ static void imply_there(struct oracle *o, const struct entity *e, struct value s
 
 	if (e && !shapes)
 		return;
-	b = fact_begin(o, SPACE_KEY, bytes_of(key), FACT_ITEM);
+	b = fact_begin(o, SPACE_KEY, value_slice(key), FACT_ITEM);
 	buf_byte(&b, (uint8_t)shapes);
 	buf_be16(&b, e ? (uint16_t)entity_index(o->run.design, e) : NO_ENTITY);
 	fact_put_hash(&b, stored);
 	fact_add(o, &b);
 }
 
-/* The only entity whose keys the item has, when wrong constants (entityType) keep it from being one of its items. It is
- * not judged, but nothing that belongs to it is reported as left over. */
+/* The only entity whose keys the item has, when wrong constants (entityType) keep it from being one of its items. It
+ * is not judged, but nothing that belongs to it is reported as left over. */
 static const struct entity *misfit_of(struct oracle *o, struct value stored)
 {
 	struct run *r = &o->run;
@@ -193,7 +188,7 @@ static void imply_companions(struct oracle *o, const struct entity *e, struct va
 	for (size_t i = 0; i < n; i++) {
 		size_t rule = (size_t)(list[i].rule - e->companions);
 		bool impure = rules_of(o, e)->companion_impure[rule];
-		struct buf b = fact_begin(o, SPACE_KEY, bytes_of(list[i].key), FACT_EXPECT);
+		struct buf b = fact_begin(o, SPACE_KEY, value_slice(list[i].key), FACT_EXPECT);
 
 		buf_byte(&b, weight == FACT_FULL && impure ? FACT_EXPIRED : weight);
 		buf_be16(&b, (uint16_t)entity_index(o->run.design, e));
@@ -223,7 +218,7 @@ static void imply_account(struct oracle *o, const struct entity *e, const struct
 		if (!value_present(m[k].value))
 			return;
 	}
-	b = fact_begin(o, SPACE_KEY, bytes_of(value_make_map(r->arena, m, n)), FACT_ACCOUNT);
+	b = fact_begin(o, SPACE_KEY, value_slice(value_make_map(r->arena, m, n)), FACT_ACCOUNT);
 	buf_byte(&b, weight);
 	buf_be16(&b, (uint16_t)entity_index(r->design, e));
 	fact_add(o, &b);
@@ -307,32 +302,51 @@ static void imply_gone_target(struct oracle *o, const struct row *full)
 
 /* ---- counts ---- */
 
+struct counting {
+	struct oracle *o;
+	const struct count_rule *rule;
+	size_t at; /* of the counter, among the target's attributes */
+	enum fact_weight weight;
+};
+
+/* What cannot be evaluated counts nowhere. */
+static bool imply_one_count(void *ctx, struct scope *s)
+{
+	const struct counting *x = ctx;
+	const struct count_rule *c = x->rule;
+	struct run *r = s->run;
+	struct value by = VALUE_ABSENT, *args;
+	struct slice join;
+	struct buf b;
+	bool counts;
+
+	if (!scope_holds(s, c->when, &counts) || !counts || (c->by && !scope_value(s, c->by, &by)) ||
+	    (c->by && value_type(by) != VALUE_N) || !scope_args(s, c->target.args, c->target.arg_count, &args) ||
+	    !identity_join(r, c->target.to, args, c->target.arg_count, &join)) {
+		r->problem = (struct problem){ 0 };
+		return true;
+	}
+	b = fact_begin(x->o, SPACE_IDENTITY, join, FACT_COUNT);
+	buf_be16(&b, (uint16_t)x->at);
+	buf_byte(&b, x->weight);
+	fact_put_value(&b, c->by ? by : value_make_i64(r->arena, 1));
+	fact_add(x->o, &b);
+	return true;
+}
+
 static void imply_count(struct oracle *o, const struct count_rule *c, const struct row *full, enum fact_weight weight)
 {
 	struct run *r = &o->run;
 	const struct entity *t = c->target.to;
+	struct counting x = { .o = o, .rule = c, .weight = weight };
 	struct scope s = { .run = r, .item = full };
-	struct value by = VALUE_ABSENT, *args;
-	struct slice join;
-	size_t at = 0;
-	struct buf b;
-	bool counts;
 
-	while (t && at < t->attribute_count && t->attributes[at].at != c->at)
-		at++;
-	if (!t || at == t->attribute_count || !rules_of(o, t)->counted[at])
+	while (t && x.at < t->attribute_count && t->attributes[x.at].at != c->at)
+		x.at++;
+	if (!t || x.at == t->attribute_count || !rules_of(o, t)->counted[x.at])
 		return;
-	if (!scope_holds(&s, c->when, &counts) || !counts || (c->by && !scope_value(&s, c->by, &by)) ||
-	    (c->by && value_type(by) != VALUE_N) || !scope_args(&s, c->target.args, c->target.arg_count, &args) ||
-	    !identity_join(r, t, args, c->target.arg_count, &join)) {
+	if (!scope_each(&s, &c->each, imply_one_count, &x))
 		r->problem = (struct problem){ 0 };
-		return;
-	}
-	b = fact_begin(o, SPACE_IDENTITY, join, FACT_COUNT);
-	buf_be16(&b, (uint16_t)at);
-	buf_byte(&b, weight);
-	fact_put_value(&b, c->by ? by : value_make_i64(r->arena, 1));
-	fact_add(o, &b);
 }
 
 /* ---- copies ---- */

@@ -255,6 +255,26 @@ test('OpenAPI and the typed client have the members', async () => {
   assert.match(client, /geo\?: \{\s*lat: number;?\s*lon: number/);
 });
 
+test('a count for each line takes from the stock, all or nothing', async () => {
+  const shop = await startDesign(join(ROOT, 'tests', 'designs', 'structures', 'shop.yaml'));
+  const eve = await shop.as('eve', 'user');
+  const stock = async () => Promise.all(['a', 'b'].map(async (sku) => (await eve.get(`/products/${sku}`)).body.stock));
+  for (const sku of ['a', 'b']) {
+    await eve.put(`/products/${sku}`, {});
+    await eve.post(`/products/${sku}/deliveries`, { quantity: 10 });
+  }
+  const order = (await eve.post('/orders', { lines: [line('a', 3, 2), line('b', 1, 5), line('a', 2, 1)] })).body;
+  assert.equal(order.total, 13);
+  assert.deepEqual(await stock(), [5, 9]);
+  await eve.post('/orders', { lines: [line('b', 1, 1), line('a', 6, 1)] }, { status: 409, detail: /not enough/ });
+  assert.deepEqual(await stock(), [5, 9], 'nothing was taken');
+  await eve.post(`/orders/${order.id}/add-lines`, { lines: [line('b', 4, 1)] }, { status: 200 });
+  await eve.patch(`/orders/${order.id}`, { lines: [line('b', 2, 1)] });
+  assert.deepEqual(await stock(), [10, 8]);
+  await eve.delete(`/orders/${order.id}`);
+  assert.deepEqual(await stock(), [10, 10]);
+});
+
 test('docs/design-language.md: the structures', async () => {
   const text = readFileSync(join(ROOT, 'docs', 'design-language.md'), 'utf8');
   const yaml = /### Structures.*?```yaml\n(.*?)```/s.exec(text)[1];

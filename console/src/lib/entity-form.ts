@@ -34,7 +34,7 @@ function keptBy(attribute: Attribute, creating: boolean): string | null {
   if (has('counter')) return 'counted';
   if (attribute.from?.startsWith('copy of')) return attribute.from;
   if (has('derived') || attribute.from) return `computed: ${attribute.from ?? ''}`.trim();
-  if (has('touched')) return 'set with every write';
+  if (has('touched') || has('last writer')) return 'set with every write';
   if (!creating && has('fixed')) return 'fixed';
   return null;
 }
@@ -68,7 +68,7 @@ export function fieldValue(field: FormField, text: string): unknown {
   if (field.kind === 'choice' && field.type === 'boolean') return text === 'true';
   if (field.kind === 'number') {
     const value = parseJson(text);
-    if (typeof value !== 'number' && !(value instanceof ExactNumber)) throw new JsonError('This is no number.');
+    if (typeof value !== 'number' && !(value instanceof ExactNumber)) throw new JsonError('This is not a number.');
     return value;
   }
   return field.kind === 'json' ? parseJson(text) : text;

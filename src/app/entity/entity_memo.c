@@ -32,19 +32,15 @@ struct memo {
 };
 
 struct seen {
+	bool promised;       /* the write makes it so */
 	bool unread;         /* `item` is still to be made from `stored` */
 	struct value stored; /* absent: there is nothing */
 	struct row item;     /* its entity NULL: there is nothing, or no item of an entity */
 };
 
-static struct slice bytes_of(struct value key)
-{
-	return slice_make(key.p, key.n);
-}
-
 static struct seen *seen_of(struct run *r, struct value key)
 {
-	return r->memo ? map_get(&r->memo->items, bytes_of(key)) : NULL;
+	return r->memo ? map_get(&r->memo->items, value_slice(key)) : NULL;
 }
 
 /* Forgets whether the item has the identity: it is being read again. */
@@ -73,7 +69,7 @@ static struct seen *remember(struct run *r, struct value key)
 		forget_asked(m, s);
 	} else {
 		s = arena_new(r->arena, struct seen);
-		map_set(&m->items, bytes_of(value_copy(r->arena, key)), s);
+		map_set(&m->items, value_slice(value_copy(r->arena, key)), s);
 	}
 	*s = (struct seen){ 0 };
 	return s;
@@ -110,12 +106,17 @@ void entity_foresee(struct run *r, struct value key, struct value stored)
 	(void)keep_stored(r, key, stored);
 }
 
+void entity_promise(struct run *r, struct value key, struct value stored)
+{
+	keep_stored(r, key, stored)->promised = true;
+}
+
 static const struct seen *see(struct run *r, const struct entity *e, struct value key, bool fresh)
 {
 	struct seen *s = seen_of(r, key);
 	struct value stored;
 
-	if (!s || fresh) {
+	if (!s || (fresh && !s->promised)) {
 		if (!dyn_get(r, key, true, &stored))
 			return NULL;
 		s = keep_stored(r, key, stored);
@@ -144,6 +145,7 @@ bool entity_look_at(struct run *r, const struct entity *e, struct value key, boo
 	if (!s)
 		return !value_present(key);
 	out->stored = s->stored;
+	out->promised = s->promised;
 	if (s->item.entity == e)
 		out->item = s->item;
 	return true;

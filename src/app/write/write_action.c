@@ -49,9 +49,13 @@ static enum plan_end action_once(struct write *w, struct write_result *out)
 
 /* ---- only adding ---- */
 
-static bool only_adds(const struct action *x)
+static bool only_adds(const struct entity *e, const struct action *x)
 {
-	return x->add_count && !x->set_count && !x->remove_count && !x->input_count && !x->require_count && !x->creates;
+	for (size_t i = 0; i < e->also_count && !x->gather_seconds; i++)
+		if (e->also[i].events & ON_UPDATED)
+			return false;
+	return x->add_count && !x->set_count && !x->remove_count && !x->input_count && !x->require_count &&
+	       !x->also_count && !x->creates;
 }
 
 /* Checks rules and state on the current item. */
@@ -83,7 +87,8 @@ static bool wait_for_more(struct write *w, struct value key, const struct fields
 	for (size_t i = 0; i < adds->count; i++) {
 		struct number n = value_number(adds->list[i].value);
 
-		/* If the second of two additions finds no room, the first one cannot be undone: the second is lost, as in a crash. */
+		/* If the second of two additions finds no room, the first one cannot be undone: the second is lost, as
+		 * in a crash. */
 		if (!gather_add(g, w->entity, key, adds->list[i].name, &n, due))
 			return i > 0;
 	}
@@ -175,5 +180,5 @@ bool write_action(struct run *r, const struct identity *of, const struct action 
 		.set_count = action->set_count,
 	};
 
-	return write_try(&w, only_adds(action) ? add_once : action_once, out);
+	return write_try(&w, only_adds(of->entity, action) ? add_once : action_once, out);
 }

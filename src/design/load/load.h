@@ -75,6 +75,7 @@ struct load {
 	struct access *access;              /* being read; NULL: none */
 	const struct load_scope *scope;     /* of the terms being read */
 	struct slice subject;               /* of findings: "entity Post" */
+	const struct yaml *everywhere;      /* the rule; NULL: none */
 	struct load_later *later, **later_end;
 	struct map *scopes;                    /* of terms, by address: load_term_scope() */
 	struct load_template *templates;       /* with their scopes */
@@ -108,7 +109,7 @@ void load_expected(struct load *l, const struct yaml *y, const char *expected);
 /* Findings are about this from now on: "entity" and "Post". */
 void load_subject(struct load *l, const char *kind, struct slice name);
 
-/* ---- names of other things ---- */
+/* ---- names declared elsewhere ---- */
 enum load_name {
 	NAME_NONE,
 	NAME_ENTITY,
@@ -165,7 +166,7 @@ struct load_word {
  * Returns whether there was no error. */
 bool load_words(struct load *l, const struct yaml *map, const char *what, const struct load_word *words, void *into,
 		bool (*other)(struct load *l, void *into, const struct yaml_entry *e));
-/* Whether the map has the word; false when it is no map. */
+/* Whether the map has the word; false when it is not a map. */
 bool load_has_word(const struct yaml *map, const char *word);
 /* How many of these words the map has. It may have one: reports the second with `sentence`. */
 size_t load_one_of(struct load *l, const struct yaml *map, const char *const *words, const char *sentence);
@@ -185,7 +186,7 @@ size_t load_choice(struct load *l, struct slice text, struct place p, const char
 const struct term *load_term(struct load *l, const struct yaml *y, const struct load_scope *scope);
 /* Whether it is one of the words, of which NULL is the last. */
 bool load_is_one_of(struct slice s, const char *const *words);
-/* The seconds of "s", "minutes", "day"…; 0: it is no unit of time. */
+/* The seconds of "s", "minutes", "day"…; 0: it is not a unit of time. */
 int64_t load_seconds(struct slice unit);
 /* 'text' becomes text; false: it is not in quotes. */
 bool load_unquote(struct slice *s);
@@ -212,29 +213,32 @@ bool span_call(struct load_span *s, struct load_span *name, struct load_span *ar
 /* How many parts commas (or another sign) can cut it into. */
 size_t span_parts(struct load_span s, char sign);
 
-/* NULL, with findings, when it is malformed. Names in it are looked up in the second pass; `scope` NULL: they are not. */
+/* NULL, with findings, when it is malformed. Names in it are looked up in the second pass; `scope` NULL: they are
+ * not. */
 const struct term *load_span_term(struct load *l, struct load_span s, const struct load_scope *scope);
 const struct template *load_span_template(struct load *l, struct load_span s, const struct load_scope *scope);
 
-/* ---- parts that several things have ---- */
+/* ---- parts that several declarations share ---- */
 struct load_scope *load_scope_of(struct load *l, const struct entity *e); /* with old and input */
 /* The pattern's parameters and input.x; `rows`: also the attributes of its rows. */
 struct load_scope *load_access_scope(struct load *l, const struct access *a, bool rows);
-/* E(args); *s is then what follows. The reference must outlive the second pass, also in load_item() and load_count(). */
+/* E(args); *s is then what follows. The reference must outlive the second pass, also in load_item() and
+ * load_count(). */
 bool load_reference(struct load *l, struct load_span *s, const struct load_scope *scope, struct reference *out);
 /* A scalar that is E(args) and nothing else. */
 bool load_item(struct load *l, const struct yaml *y, const char *expected, const struct load_scope *scope,
 	       struct reference *out);
-/* E(args).attribute [by t] [when t] [if t]; `out` gets all but its target. */
+/* E(args).attribute [by t] [when t] [if t], or {for: x in list, that}; `out` gets all but its target. */
 bool load_count(struct load *l, const struct yaml *y, const struct load_scope *scope, struct reference *target,
 		struct count_rule *out);
-/* E(args) [when t] [if t], each perhaps with a sentence: {E(args): sentence} */
+/* E(args) [when t] [if t], each perhaps with a sentence: {E(args): sentence}, or for each element of a list:
+ * {for: x in list, E(args): sentence} */
 size_t load_requirements(struct load *l, const struct yaml *y, const struct load_scope *scope,
 			 const struct requirement **out);
 /* attribute: template */
 size_t load_rules(struct load *l, const struct yaml *y, const char *expected, const struct load_scope *scope,
 		  const struct key_rule **out);
-/* The rule of one entry; false, with findings, when its value is no template. */
+/* The rule of one entry; false, with findings, when its value is not a template. */
 bool load_rule(struct load *l, const struct yaml_entry *e, const struct load_scope *scope, struct key_rule *out);
 /* attribute: term. When `target` is not empty, the attributes are that entity's, and a choice may be a bare word. */
 size_t load_assignments(struct load *l, const struct yaml *y, const struct load_scope *scope, struct slice target,
@@ -248,9 +252,14 @@ struct load_call {
 /* `into` gets the access pattern, in the second pass. */
 bool load_pattern_call(struct load *l, struct load_span s, const struct load_scope *scope, struct load_call *out,
 		       const struct access **into);
+/* What a loop over the list gives: the elements of an attribute with structures; NULL: not known. */
+const struct attribute *load_elements_of(const struct entity *e, const struct term *list);
 /* variable in what follows */
 bool load_loop(struct load *l, const struct yaml *y, const char *expected, struct slice *variable,
 	       struct load_span *over);
+/* for: x in list, of the entity being read. Returns the scope with the variable. */
+const struct load_scope *load_each(struct load *l, struct each_rule *each, struct load_span loop,
+				   const struct load_scope *scope);
 /* A path and its placeholders; `scope` NULL: they may have any name. */
 struct load_path {
 	struct slice text;
@@ -259,6 +268,8 @@ struct load_path {
 	size_t count;
 };
 struct load_path load_path(struct load *l, const struct yaml *y, const struct load_scope *scope);
+/* name: term; each as a derived attribute, whose type load_infer() finds. */
+size_t load_show(struct load *l, const struct yaml *y, const struct load_scope *scope, const struct attribute **out);
 /* A literal: the word of a choice, or text. */
 const struct term *load_literal(struct load *l, struct slice text, struct place p);
 bool load_is_choice(const struct attribute *a, struct slice word); /* `a` may be NULL */
@@ -281,11 +292,15 @@ void load_key(struct load *l, struct key_schema *k, const struct yaml *y);
 void load_indexes(struct load *l, void *into, const struct yaml *y); /* struct design, as all below */
 void load_stream(struct load *l, void *into, const struct yaml *y);
 void load_billing(struct load *l, void *into, const struct yaml *y);
+void load_claims(struct load *l, void *into, const struct yaml *y);       /* struct callers */
+void load_login_claims(struct load *l, void *into, const struct yaml *y); /* struct login */
 void load_callers(struct load *l, void *into, const struct yaml *y);
 void load_structures(struct load *l, void *into, const struct yaml *y);
 void load_entities(struct load *l, void *into, const struct yaml *y);
 void load_companions(struct load *l, void *into, const struct yaml *y); /* struct entity, as below */
 void load_actions(struct load *l, void *into, const struct yaml *y);
+void load_also(struct load *l, void *into, const struct yaml *y);
+void load_also_of_action(struct load *l, void *into, const struct yaml *y); /* struct action */
 void load_delete(struct load *l, void *into, const struct yaml *y);
 void load_login(struct load *l, void *into, const struct yaml *y);
 void load_accesses(struct load *l, void *into, const struct yaml *y); /* struct design */
@@ -295,7 +310,10 @@ void load_then(struct load *l, void *into, const struct yaml *y);
 void load_walk(struct load *l, void *into, const struct yaml *y);
 void load_rank(struct load *l, void *into, const struct yaml *y);
 void load_tree(struct load *l, void *into, const struct yaml *y);
+void load_everywhere(struct load *l, void *into, const struct yaml *y);
 void load_processors(struct load *l, void *into, const struct yaml *y); /* struct design, as below */
+/* After the second pass: the effects of a processor share what is not the effect. */
+void load_share_processors(struct load *l);
 void load_traffic(struct load *l, void *into, const struct yaml *y);
 
 /* ---- the second pass ---- */
@@ -310,10 +328,18 @@ void load_resolve(struct load *l);
 /* ---- after the second pass, in this order ---- */
 /* Names and types of the keys of the table and its indexes. */
 void load_check_keys(struct load *l);
+/* Before the second pass: makes the rule for everywhere a part of all others. */
+void load_spread_everywhere(struct load *l);
+/* The claims of logins are declared ones, of their type. */
+void load_check_claims(struct load *l);
+/* Its place in callers.claims, from 1; 0, with a finding, when there is none. */
+size_t load_find_claim(struct load *l, struct slice name, struct place p);
 /* The types of derived attributes and copies. */
 void load_infer(struct load *l);
 /* Numbers are taken from sequences, and nothing else moves a sequence. */
 void load_check_sequences(struct load *l);
+/* What `also` writes is complete, and does not lead to itself. */
+void load_check_also(struct load *l);
 /* Deletions and updates remove only attributes that can be removed. */
 void load_check_removed(struct load *l);
 /* Attributes that name other items take the normal form of the identity they name. */
@@ -337,9 +363,11 @@ void load_names(struct load *l);
 void load_names_of_term(struct load *l, const struct term *t);
 void load_names_of_template(struct load *l, const struct template *t);
 
-/* ---- looking things up ---- */
+/* ---- look-ups ---- */
 /* The scope a term was read with; NULL: none, or the term is a literal. */
 const struct load_scope *load_term_scope(struct load *l, const struct term *t);
+/* Notes the scope of a term that the loader makes of terms it has read. */
+void load_keep_scope(struct load *l, const struct term *t, const struct load_scope *scope);
 /* NULL, with a finding, when there is no such entity. */
 const struct entity *load_check_entity(struct load *l, struct slice name, struct place p);
 void load_check_attribute(struct load *l, const struct entity *e, struct slice name, struct place p);

@@ -3,14 +3,6 @@
 #include "design/load/load.h"
 
 /* ---- companions ---- */
-/* What a loop over the list gives: the elements of an attribute with structures; NULL: not known. */
-static const struct attribute *elements_of(const struct entity *e, const struct term *list)
-{
-	const struct attribute *a = list && term_name(list) ? entity_attribute(e, *term_name(list)) : NULL;
-
-	return a && a->type == ATTR_LIST ? a->each : NULL;
-}
-
 static void read_each(struct load *l, struct companion *c, const struct yaml *y)
 {
 	struct load_span list;
@@ -37,7 +29,7 @@ static void read_companion(struct load *l, const struct yaml *y, struct companio
 		if (slice_is(entries[i].key.text, "for"))
 			read_each(l, c, &entries[i].value);
 	scope->variable = c->each_variable;
-	scope->each = elements_of(l->entity, c->each_list);
+	scope->each = load_elements_of(l->entity, c->each_list);
 	for (size_t i = 0; i < count; i++) {
 		struct slice word = entries[i].key.text;
 
@@ -84,6 +76,7 @@ static const struct load_word action_words[] = {
 	{ "remove at", WORD_TEXTS, LIST_AT(action, cut, cut_count), "a list of attributes", NAME_ATTRIBUTE },
 	{ "creates", WORD_BOOL, AT(action, creates) },
 	{ "add", WORD_ASSIGNMENTS, LIST_AT(action, add, add_count) },
+	{ "also", .read = load_also_of_action },
 	{ "gather", WORD_DURATION, AT(action, gather_seconds) },
 	{ "is", WORD_TEXTS, LIST_AT(action, patterns, pattern_count), "an id, or a list of ids" },
 	{ 0 },
@@ -110,14 +103,15 @@ static void join_inputs(struct load *l, struct action *a)
 
 static void check_action(struct load *l, const struct action *a)
 {
-	if (!a->set_count && !a->remove_count && !a->input_count && !a->add_count)
-		load_error(l, a->place, "missing-word",
-			   "an action changes something: 'set', 'remove', 'input', 'append', 'remove at' or 'add'");
+	if (!a->set_count && !a->remove_count && !a->input_count && !a->add_count && !a->also_count)
+		load_error(
+			l, a->place, "missing-word",
+			"an action changes something: 'set', 'remove', 'input', 'append', 'remove at', 'add' or 'also'");
 	if (a->creates && (a->append_count || a->cut_count))
 		load_error(l, a->place, "wrong-clause", "'creates' is for actions without 'append' and 'remove at'");
 	if (a->otherwise.n && !a->when)
 		load_error(l, a->place, "missing-word", "'otherwise' is for when 'when' does not hold");
-	if (a->gather_seconds && (!a->add_count || a->set_count || a->remove_count || a->input_count))
+	if (a->gather_seconds && (!a->add_count || a->set_count || a->remove_count || a->input_count || a->also_count))
 		load_error(l, a->place, "wrong-clause", "'gather' is for actions that only 'add'");
 }
 
@@ -265,9 +259,34 @@ static const struct load_word login_words[] = {
 	{ "subject", WORD_TEXT, AT(login, subject), "the name of an attribute", NAME_ATTRIBUTE },
 	{ "role", WORD_TEXT, AT(login, role), "the name of an attribute", NAME_ATTRIBUTE },
 	{ "when", .read = read_login_when },
+	{ "session", WORD_DURATION, AT(login, session_seconds) },
+	{ "token", WORD_DURATION, AT(login, token_seconds) },
+	{ "claims", .read = load_login_claims },
 	{ "is", WORD_TEXTS, LIST_AT(login, patterns, pattern_count), "an id, or a list of ids" },
 	{ 0 },
 };
+
+#define TOKEN_SECONDS       3600
+#define SHORT_TOKEN_SECONDS 600 /* where it can be renewed */
+#define TOKEN_MOST          (24 * 3600)
+#define SESSION_MOST        (3660 * INT64_C(86400))
+
+static void check_times(struct load *l, struct login *login)
+{
+	int64_t usual = login->session_seconds ? SHORT_TOKEN_SECONDS : TOKEN_SECONDS;
+
+	if (login->session_seconds > SESSION_MOST)
+		load_error(l, login->place, "bad-session", "a session has at most 3660 days");
+	if (login->token_seconds > TOKEN_MOST)
+		load_error(l, login->place, "bad-session",
+			   "a token is valid for at most 1 day; 'session' says how long a caller stays logged in");
+	if (login->session_seconds && login->token_seconds > login->session_seconds)
+		load_error(l, login->place, "bad-session", "a token cannot be valid for longer than its session");
+	if (login->session_seconds && usual > login->session_seconds)
+		usual = login->session_seconds;
+	if (!login->token_seconds)
+		login->token_seconds = usual;
+}
 
 void load_login(struct load *l, void *into, const struct yaml *y)
 {
@@ -283,4 +302,5 @@ void load_login(struct load *l, void *into, const struct yaml *y)
 		load_error(l, y->place, "missing-word", "a login needs either 'password' or 'secret'");
 	if (!login->subject.n)
 		load_error(l, y->place, "missing-word", "a login needs 'subject': the attribute that becomes 'caller'");
+	check_times(l, login);
 }

@@ -47,7 +47,7 @@ static bool take_range(struct reading *r, struct load_span *s)
 }
 
 /* ---- patterns ---- */
-/* 'it''s' without its quotes; false: it is no such text. */
+/* 'it''s' without its quotes; false: it is not such a text. */
 static bool take_quoted(struct load *l, struct load_span s, struct slice *out)
 {
 	struct slice t = span_text(s);
@@ -83,7 +83,7 @@ static void read_matches(struct reading *r, struct load_span whole, struct load_
 	r->a->matches = regex_compile(r->l->a, text, &why, &at);
 	r->a->matches_says = arena_cstr(r->l->a, arena_printf(r->l->a, "a text that matches %.*s", SLICE_ARG(text)));
 	if (!r->a->matches)
-		load_error(r->l, span_place(r->l, s), "bad-pattern", "this is no pattern: %s, at character %zu", why,
+		load_error(r->l, span_place(r->l, s), "bad-pattern", "this is not a pattern: %s, at character %zu", why,
 			   at + 1);
 }
 
@@ -499,6 +499,7 @@ static const struct {
 	{ "lower", offsetof(struct attribute, lower), "strings and lists of strings",
 	  1 << ATTR_STRING | 1 << ATTR_TEXT | 1 << ATTR_LIST | 1 << ATTR_SET },
 	{ "the caller", offsetof(struct attribute, the_caller), "strings", 1 << ATTR_STRING },
+	{ "last writer", offsetof(struct attribute, last_writer), "strings", 1 << ATTR_STRING },
 };
 
 static void unknown_clause(struct reading *r, struct load_span s)
@@ -526,7 +527,7 @@ static void unknown_clause(struct reading *r, struct load_span s)
 		f->repair = hint;
 }
 
-/* NULL: it is no such clause. */
+/* NULL: it is not such a clause. */
 static bool *flag_of(struct reading *r, struct load_span s)
 {
 	for (size_t i = 0; i < LENGTH(flags); i++) {
@@ -624,6 +625,10 @@ static void check_clauses(struct reading *r)
 			   ULID_LENGTH + a->id_prefix.n, a->max);
 	if (a->next)
 		r->a->managed = r->a->fixed = true;
+	if (a->last_writer && (is_computed(a) || a->required || a->fixed || a->the_caller || a->default_ || a->id))
+		load_error(
+			r->l, a->place, "wrong-clause",
+			"the last writer is set with every write, and absent when the server itself wrote: no 'required', 'fixed', 'default', 'id' or 'the caller'");
 	if (a->hidden && a->private_)
 		load_error(r->l, a->place, "wrong-clause", "'hidden' and 'private' exclude one another");
 }
