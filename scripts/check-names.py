@@ -58,7 +58,7 @@ WITH_REASON = {
     'app/write/write_plan.c': (6, FIELDS + '; ' + STRANGER),
     'app/write/write_sequence.c': (3, FIELDS + '; once for each number taken'),
     'app/write/write_shown.c': (1, FIELDS),
-    'app/write/write_update.c': (3, BODY + '; attributes that a processor removes'),
+    'app/write/write_update.c': (5, BODY + '; attributes that a processor removes' + '; the entry of a map that the address names'),
     'app/write/write_witness.c': (4, FIELDS + '; ' + STORED),
     'oracle/compare.c': (4, 'two items of any kind, member by member; only for a finding'),
     'oracle/imply.c': (1, STRANGER),

@@ -19,6 +19,10 @@ struct slice design_type(struct arena *a, const struct attribute *x)
 {
 	if (!x)
 		return SLICE("string");
+	if (x->each)
+		return arena_printf(a, "%s of %.*s", type_name(x->type), SLICE_ARG(design_type(a, x->each)));
+	if (x->members)
+		return x->members->name.n ? x->members->name : SLICE("structure");
 	if ((x->type == ATTR_LIST || x->type == ATTR_SET) && x->element != ATTR_MAP)
 		return arena_printf(a, "%s of %s%s", type_name(x->type), type_name(x->element), x->fine ? " ms" : "");
 	return x->fine ? SLICE("timestamp ms") : slice_str(type_name(x->type));
@@ -143,6 +147,22 @@ static void put_from(struct buf *b, const struct attribute *x)
 		doc_member(b, "from", buf_slice(&text));
 }
 
+static void put_inside(struct buf *b, const struct attribute *x)
+{
+	if (x->members) {
+		json_member_open(b, "members", '[');
+		for (size_t i = 0; i < x->members->member_count; i++)
+			design_attribute_doc(b, &x->members->members[i]);
+		json_close(b, ']');
+		if (x->members->open)
+			json_member_bool(b, "open", true);
+	}
+	if (x->each) {
+		json_name(b, "each");
+		design_attribute_doc(b, x->each);
+	}
+}
+
 void design_attribute_doc(struct buf *b, const struct attribute *x)
 {
 	json_open(b, '{');
@@ -152,6 +172,7 @@ void design_attribute_doc(struct buf *b, const struct attribute *x)
 		doc_member_texts(b, "choices", x->choices, x->choice_count);
 	put_flags(b, x);
 	put_from(b, x);
+	put_inside(b, x);
 	design_line(b, x->place);
 	json_close(b, '}');
 }

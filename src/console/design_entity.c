@@ -144,6 +144,7 @@ static void put_action(struct buf *b, const struct action *a)
 	json_open(b, '{');
 	doc_member(b, "name", a->name);
 	doc_member_texts(b, "input", a->input, a->input_count);
+	doc_member_texts(b, "removes_at", a->cut, a->cut_count);
 	doc_member_term(b, "when", a->when);
 	design_line(b, a->place);
 	json_close(b, '}');

@@ -231,6 +231,12 @@ struct action {
 	const struct slice *remove;
 	const struct name *const *remove_at;
 	size_t remove_count;
+	const struct slice *append; /* lists that the body has more elements of; also in `input`, as the next */
+	const struct name *const *append_at;
+	size_t append_count;
+	const struct slice *cut; /* remove at: lists of which the body says which element to remove */
+	const struct name *const *cut_at;
+	size_t cut_count;
 	const struct slice *input; /* attributes the body may set */
 	const struct name *const *input_at;
 	size_t input_count;

@@ -176,6 +176,62 @@ test('sum, count, any and all go through lists and maps', async () => {
   assert.deepEqual([none.best, none.foreign], [0, false], 'a sum of nothing');
 });
 
+test('one entry of a map has an address of its own', async () => {
+  await ann.put('/customers/entries', { addresses: { home: { ...home, city: 'lund' } }, labels: { a: 'x' } });
+  const put = await ann.put('/customers/entries/addresses/work', { street: 'W', zip: '11111' }, { status: 200 });
+  assert.deepEqual(put.body.addresses.work, { street: 'W', zip: '11111', country: 'se' });
+  const { body } = await ann.put('/customers/entries/addresses/home', { street: 'H', zip: '22222' }, { status: 200 });
+  assert.deepEqual(body.addresses.home, { street: 'H', zip: '22222', country: 'se' }, 'it is replaced, not merged');
+  await ann.put('/customers/entries/scores/a%2Fb', 5, { status: 200 });
+  assert.deepEqual((await ann.get('/customers/entries')).body.scores, { 'a/b': 5 });
+  const wrong = await ann.put('/customers/entries/addresses/home', { street: '', zop: 1 }, { status: 422 });
+  assert.deepEqual(errorsOf(wrong), {
+    'addresses.home.street': 'between 1 and 100 characters',
+    'addresses.home.zop': "there is no such member; did you mean 'zip'?",
+    'addresses.home.zip': 'is required',
+  });
+  await ann.put('/customers/entries/labels/b', 'NO', { status: 422, detail: /labels.b: a text that matches/ });
+  await ann.put('/customers/entries/addresses/third', home, { status: 200 });
+  await ann.put('/customers/entries/addresses/fourth', home, { status: 422, detail: /addresses: at most 3 members/ });
+  await ann.delete('/customers/entries/addresses/third');
+  await ann.delete('/customers/entries/addresses/third', { status: 404 });
+  await ann.put('/customers/nobody/addresses/home', home, { status: 404 });
+  await ann.put('/customers/entries/addresses/home', home, { headers: { 'if-match': '"old"' }, status: 412 });
+  await app.nobody.put('/customers/entries/addresses/home', home, { status: 404 });
+  assert.deepEqual(Object.keys((await ann.get('/customers/entries')).body.addresses), ['home', 'work']);
+});
+
+test('entries that are set at once all land', async () => {
+  await ann.put('/customers/crowd', {});
+  await Promise.all(['a', 'b', 'c', 'd', 'e'].map((name, i) => ann.put(`/customers/crowd/scores/${name}`, i, { status: 200 })));
+  assert.deepEqual((await ann.get('/customers/crowd')).body.scores, { a: 0, b: 1, c: 2, d: 3, e: 4 });
+  await Promise.all(['a', 'c', 'e'].map((name) => ann.delete(`/customers/crowd/scores/${name}`)));
+  assert.deepEqual((await ann.get('/customers/crowd')).body.scores, { b: 1, d: 3 });
+});
+
+test('elements are appended and removed by actions, without a lost one', async () => {
+  const { id } = (await ann.post('/orders', { lines: [line('first', 1, 1)] })).body;
+  const { body } = await ann.post(`/orders/${id}/add-lines`, { lines: [{ sku: 'second', price: 2 }] }, { status: 200 });
+  assert.deepEqual(body.lines, [line('first', 1, 1), line('second', 1, 2)]);
+  assert.equal(body.total, 3);
+  await Promise.all(Array.from({ length: 12 }, (_, i) => ann.post(`/orders/${id}/add-lines`, { lines: [line(`c${i}`, 1, 1)] }, { status: 200 })));
+  const { lines, pieces } = (await ann.get(`/orders/${id}`)).body;
+  assert.equal(lines.length, 14);
+  assert.equal(pieces, 14);
+  assert.equal(new Set(lines.map(({ sku }) => sku)).size, 14, 'each once');
+  await ann.post(`/orders/${id}/add-lines`, { lines: Array.from({ length: 7 }, () => line('x', 1, 1)) }, { status: 422, detail: /lines: between 1 and 20 elements/ });
+  const wrong = await ann.post(`/orders/${id}/add-lines`, { lines: [line('x', 0, 1)] }, { status: 422 });
+  assert.deepEqual(errorsOf(wrong), { 'lines[0].quantity': 'between 1 and 99' });
+  await ann.post(`/orders/${id}/add-lines`, {}, { status: 422, detail: /lines: is required/ });
+  await ann.post(`/orders/${id}/add-lines`, { lines: null }, { status: 422 });
+  const cut = await ann.post(`/orders/${id}/drop-line`, { lines: 1 }, { status: 200 });
+  assert.deepEqual(cut.body.lines.map(({ sku }) => sku), lines.map(({ sku }) => sku).filter((sku) => sku !== 'second'));
+  for (const index of [-1, 13, 1.5, '0', null]) await ann.post(`/orders/${id}/drop-line`, { lines: index }, { status: 422 });
+  await Promise.all(Array.from({ length: 12 }, () => ann.post(`/orders/${id}/drop-line`, { lines: 0 }, { status: 200 })));
+  assert.equal((await ann.get(`/orders/${id}`)).body.lines.length, 1);
+  await ann.post(`/orders/${id}/drop-line`, { lines: 0 }, { status: 422, detail: /lines: between 1 and 20 elements/ });
+});
+
 test('OpenAPI and the typed client have the members', async () => {
   const { schemas } = (await ann.get('/openapi.json')).body.components;
   assert.deepEqual(schemas.Order.properties.lines.items.properties.quantity, { type: 'integer', minimum: 1, maximum: 99, default: 1 });
@@ -189,8 +245,34 @@ test('OpenAPI and the typed client have the members', async () => {
   assert.equal(update.required, undefined, 'a patch gives some of the members');
   assert.deepEqual(update.properties.city.type, ['string', 'null']);
   assert.deepEqual(schemas.OrderUpdate.properties.lines.items.required, ['sku', 'price'], 'a list is given as a whole');
+  const { paths } = (await ann.get('/openapi.json')).body;
+  assert.deepEqual(paths['/customers/{name}/addresses/{entry}'].put.requestBody.content['application/json'].schema.required, ['street', 'zip']);
+  assert.ok(paths['/customers/{name}/scores/{entry}'].delete);
+  assert.equal(paths['/customers/{name}/notes/{entry}'], undefined);
+  const action = paths['/orders/{id}/add-lines'].post.requestBody.content['application/json'].schema;
+  assert.deepEqual([action.required, action.properties.lines.maxItems], [['lines'], undefined]);
   const client = execFileSync(BIN, ['client', '--typescript', file], { encoding: 'utf8' });
   assert.match(client, /geo\?: \{\s*lat: number;?\s*lon: number/);
+});
+
+test('a count for each line takes from the stock, all or nothing', async () => {
+  const shop = await startDesign(join(ROOT, 'tests', 'designs', 'structures', 'shop.yaml'));
+  const eve = await shop.as('eve', 'user');
+  const stock = async () => Promise.all(['a', 'b'].map(async (sku) => (await eve.get(`/products/${sku}`)).body.stock));
+  for (const sku of ['a', 'b']) {
+    await eve.put(`/products/${sku}`, {});
+    await eve.post(`/products/${sku}/deliveries`, { quantity: 10 });
+  }
+  const order = (await eve.post('/orders', { lines: [line('a', 3, 2), line('b', 1, 5), line('a', 2, 1)] })).body;
+  assert.equal(order.total, 13);
+  assert.deepEqual(await stock(), [5, 9]);
+  await eve.post('/orders', { lines: [line('b', 1, 1), line('a', 6, 1)] }, { status: 409, detail: /not enough/ });
+  assert.deepEqual(await stock(), [5, 9], 'nothing was taken');
+  await eve.post(`/orders/${order.id}/add-lines`, { lines: [line('b', 4, 1)] }, { status: 200 });
+  await eve.patch(`/orders/${order.id}`, { lines: [line('b', 2, 1)] });
+  assert.deepEqual(await stock(), [10, 8]);
+  await eve.delete(`/orders/${order.id}`);
+  assert.deepEqual(await stock(), [10, 10]);
 });
 
 test('docs/design-language.md: the structures', async () => {

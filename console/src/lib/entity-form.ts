@@ -1,11 +1,11 @@
 // An entity's attributes as form fields, and as values in a request to its REST API. SPDX-License-Identifier:
 // Apache-2.0
-import { ExactNumber, JsonError, formatJson, parseJson } from './exact-json';
+import { ExactNumber, JsonError, formatJson, isObject, parseJson } from './exact-json';
 import { fillTemplate } from './templates';
 import type { Attribute, Entity, Item, TemplatePart } from './types';
 
 /** The kind of input. */
-export type FieldKind = 'line' | 'text' | 'number' | 'choice' | 'json';
+export type FieldKind = 'line' | 'text' | 'number' | 'choice' | 'json' | 'structure';
 
 export interface FormField {
   name: string;
@@ -16,11 +16,16 @@ export interface FormField {
   /** Why it is read-only; null: it is not. */
   kept: string | null;
   from?: string;
+  /** Of a structure: its members, or what each value is. */
+  shape?: Attribute;
 }
 
-const isNumber = (type: string) => ['number', 'integer', 'epoch'].includes(type);
+export const isNumber = (type: string) => ['number', 'integer', 'epoch'].includes(type);
+
+export const hasShape = (attribute: Attribute) => !!(attribute.members || attribute.each);
 
 function kindOfField(attribute: Attribute): FieldKind {
+  if (hasShape(attribute)) return 'structure';
   if (attribute.choices?.length) return 'choice';
   if (attribute.type === 'boolean') return 'choice';
   if (attribute.type === 'text') return 'text';
@@ -50,6 +55,7 @@ export function fieldsOfEntity(entity: Entity, creating: boolean): FormField[] {
       from: attribute.from,
       choices: attribute.choices ?? (attribute.type === 'boolean' ? ['true', 'false'] : []),
       kept: keptBy(attribute, creating),
+      ...(hasShape(attribute) ? { shape: attribute } : {}),
     }));
 }
 
@@ -59,7 +65,39 @@ export function fieldText(field: FormField, body: Record<string, unknown>, item:
   const value = body[field.name];
   if (value === undefined || value === null) return '';
   if (field.kind === 'number' && stored && 'N' in stored) return stored.N;
-  return field.kind === 'json' ? formatJson(value) : typeof value === 'string' ? value : formatJson(value);
+  return field.kind === 'json' || field.kind === 'structure'
+    ? formatJson(value)
+    : typeof value === 'string'
+      ? value
+      : formatJson(value);
+}
+
+/** Typed texts become numbers and booleans where the type says so; what is neither stays a text, for the server to refuse. */
+export function typed(shape: Attribute | undefined, value: unknown): unknown {
+  if (!shape) return value;
+  if (Array.isArray(value)) return value.map((one) => typed(shape.each, one));
+  if (isObject(value)) {
+    const of = (name: string) => shape.each ?? shape.members?.find((member) => member.name === name);
+    return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, typed(of(name), one)]));
+  }
+  if (typeof value !== 'string') return value;
+  if (shape.type === 'boolean' && (value === 'true' || value === 'false')) return value === 'true';
+  if (!isNumber(shape.type)) return value;
+  try {
+    return parseJson(value);
+  } catch {
+    return value;
+  }
+}
+
+/** What a merge patch needs to make `after` of `before`: null for each member that is gone. */
+export function patchOf(before: unknown, after: unknown): unknown {
+  if (!isObject(before) || !isObject(after)) return after;
+  const gone = Object.keys(before).filter((name) => !(name in after));
+  return {
+    ...Object.fromEntries(gone.map((name) => [name, null])),
+    ...Object.fromEntries(Object.entries(after).map(([name, value]) => [name, patchOf(before[name], value)])),
+  };
 }
 
 /** Throws a JsonError. Nothing typed: null, which removes. */
@@ -71,6 +109,7 @@ export function fieldValue(field: FormField, text: string): unknown {
     if (typeof value !== 'number' && !(value instanceof ExactNumber)) throw new JsonError('This is not a number.');
     return value;
   }
+  if (field.kind === 'structure') return typed(field.shape, parseJson(text));
   return field.kind === 'json' ? parseJson(text) : text;
 }
 

@@ -124,6 +124,12 @@ export interface Attribute {
   /** Where its value comes from, as in the design: "= likes_count + 2 * comments_count", "copy of
    * User(author_id).name". */
   from?: string;
+  /** Of a structure, in the order of the design. */
+  members?: Attribute[];
+  /** A structure may have others, of any type. */
+  open?: boolean;
+  /** Of a list or map: what each value is, if it has a structure. */
+  each?: Attribute;
   line: number;
 }
 
@@ -165,7 +171,14 @@ export interface Entity {
   also: string[];
   /** Permissions; absent: operators only. */
   allow: Partial<Record<'create' | 'read' | 'update' | 'delete' | 'list', string>>;
-  actions: { name: string; input: string[]; when?: string; line: number }[];
+  actions: {
+    name: string;
+    input: string[];
+    /** Of the input: lists that the number of an element is given for. */
+    removes_at?: string[];
+    when?: string;
+    line: number;
+  }[];
   /** What a delete does: "deletes the item", "sets status to deleted"… */
   deletes: string;
   routes: { method: string; path: string; does: string; request: string }[];

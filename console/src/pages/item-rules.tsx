@@ -7,12 +7,14 @@ import {
   fieldText,
   fieldValue,
   fieldsOfEntity,
+  patchOf,
   problemOf,
   restPath,
   type FormField,
   type Problem,
 } from '../lib/entity-form';
 import { parseTemplate } from '../lib/templates';
+import { StructureControl } from './item-structure';
 import { JsonError } from '../lib/values';
 import type { Design, Entity, Item } from '../lib/types';
 import { Badge, Button, Dialog, Empty, ErrorBox, Field, Input, Select, Spinner, toast, useAsync } from '../ui';
@@ -22,10 +24,20 @@ type Values = (name: string) => string | undefined;
 
 // ---------------------------------------------------------------- fields
 
-function Control({ field, text, onText }: { field: FormField; text: string; onText: (text: string) => void }) {
+interface ControlProps {
+  field: FormField;
+  text: string;
+  /** Of its parts, by path. */
+  errors: Record<string, string>;
+  onText: (text: string) => void;
+}
+
+function Control({ field, text, errors, onText }: ControlProps) {
   if (field.kept) return <Input value={text} onInput={() => {}} readOnly class="kept" mono={field.kind === 'json'} />;
   if (field.kind === 'choice')
     return <Select value={text} onChange={onText} options={[{ value: '', label: '(absent)' }, ...field.choices]} />;
+  if (field.kind === 'structure' && field.shape)
+    return <StructureControl shape={field.shape} text={text} errors={errors} onText={onText} />;
   if (field.kind === 'text' || field.kind === 'json') {
     return (
       <textarea
@@ -52,12 +64,14 @@ function FieldRow({
   text,
   changed,
   error,
+  errors,
   onText,
 }: {
   field: FormField;
   text: string;
   changed: boolean;
   error?: string;
+  errors?: Record<string, string>;
   onText: (text: string) => void;
 }) {
   const notes = field.flags.filter(
@@ -78,8 +92,9 @@ function FieldRow({
         required={field.flags.includes('required')}
         error={error}
         hint={field.kept ?? undefined}
+        group={field.kind === 'structure' && !field.kept}
       >
-        <Control field={field} text={text} onText={onText} />
+        <Control field={field} text={text} errors={errors ?? {}} onText={onText} />
       </Field>
     </div>
   );
@@ -106,7 +121,7 @@ function readFields(fields: FormField[], texts: Texts): { body: Record<string, u
 
 function ProblemBox({ problem, shown }: { problem: Problem | null; shown: string[] }) {
   if (!problem) return null;
-  const other = Object.entries(problem.fields).filter(([name]) => !shown.includes(name));
+  const other = Object.entries(problem.fields).filter(([name]) => !shown.includes(name.split(/[.[]/)[0]!));
   return (
     <div class="error-box" role="alert">
       <div>
@@ -142,7 +157,18 @@ function ActionDialog({
 }) {
   const fields = fieldsOfEntity(entity, true)
     .filter((field) => action.input.includes(field.name))
-    .map((field) => ({ ...field, kept: null }));
+    .map((field): FormField => {
+      const index = {
+        name: field.name,
+        kind: 'number',
+        type: 'number of an element, from 0',
+        choices: [],
+        flags: [],
+      } as const;
+      return action.removes_at?.includes(field.name)
+        ? { ...index, choices: [], flags: [], kept: null }
+        : { ...field, kept: null };
+    });
   const [texts, setTexts] = useState<Texts>({});
   const [problem, setProblem] = useState<Problem | null>(null);
   const [busy, setBusy] = useState(false);
@@ -183,6 +209,7 @@ function ActionDialog({
             text={texts[field.name] ?? ''}
             changed={false}
             error={problem?.fields[field.name]}
+            errors={problem?.fields}
             onText={(text) => setTexts({ ...texts, [field.name]: text })}
           />
         ))}
@@ -248,7 +275,10 @@ export function RulesEditor({ design, entity, item, values, onWritten }: EditorP
     onWritten(gone);
   };
   const save = async () => {
-    const { body: patch, problem: wrong } = readFields(fields, texts);
+    const { body: changes, problem: wrong } = readFields(fields, texts);
+    const patch = Object.fromEntries(
+      Object.entries(changes).map(([name, value]) => [name, patchOf(body[name], value)]),
+    );
     const failed = wrong ?? (await send('PATCH', path, patch));
     setProblem(failed);
     if (!failed) done('Saved by the rules.');
@@ -362,6 +392,7 @@ export function RulesEditor({ design, entity, item, values, onWritten }: EditorP
             text={texts[field.name] ?? original(field)}
             changed={field.name in texts}
             error={problem?.fields[field.name]}
+            errors={problem?.fields}
             onText={(text) => write(field.name, text)}
           />
         ))}
@@ -485,6 +516,7 @@ export function RulesCreator({
           text={texts[field.name] ?? ''}
           changed={!!texts[field.name]}
           error={problem?.fields[field.name]}
+          errors={problem?.fields}
           onText={(text) => set({ ...texts, [field.name]: text })}
         />
       ))}

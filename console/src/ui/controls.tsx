@@ -133,16 +133,20 @@ export function Field({
   hint,
   error,
   required,
+  group,
   children,
 }: {
   label: ComponentChildren;
   hint?: ComponentChildren;
   error?: string | null;
   required?: boolean;
+  /** It has several controls, with labels of their own. */
+  group?: boolean;
   children: ComponentChildren;
 }) {
+  const Box = group ? 'div' : 'label';
   return (
-    <label class={`field${error ? ' field-wrong' : ''}`}>
+    <Box class={`field${error ? ' field-wrong' : ''}`}>
       <span class="field-label">
         {label}
         {required && (
@@ -160,7 +164,7 @@ export function Field({
       ) : (
         hint && <span class="field-hint">{hint}</span>
       )}
-    </label>
+    </Box>
   );
 }
 

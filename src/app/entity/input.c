@@ -134,6 +134,43 @@ static bool take_group(const struct body *b, const struct attribute *first, cons
 	return good;
 }
 
+/* ---- parts of lists: append, remove at ---- */
+static bool is_part(const struct body *b, const struct attribute *a)
+{
+	const struct action *x = b->use == INPUT_ACTION ? b->action : NULL;
+
+	return x && (names_among(x->append_at, x->append_count, a->at) || names_among(x->cut_at, x->cut_count, a->at));
+}
+
+/* More elements of a list, or the number of one to remove. */
+static bool take_part(const struct body *b, const struct attribute *a, const struct json *j)
+{
+	struct attribute index = { .name = a->name, .type = ATTR_INTEGER, .has_min = true };
+	struct attribute more = *a;
+	struct value v;
+
+	more.has_min = more.has_max = false;
+	if (!input_json(b->r, names_among(b->action->cut_at, b->action->cut_count, a->at) ? &index : &more, a->name, j,
+			&v))
+		return false;
+	row_set(b->out, a->at, v);
+	return true;
+}
+
+static bool all_parts(const struct body *b)
+{
+	const struct action *x = b->use == INPUT_ACTION ? b->action : NULL;
+	bool good = true;
+
+	for (size_t i = 0; x && i < x->append_count + x->cut_count; i++) {
+		const struct name *at = i < x->append_count ? x->append_at[i] : x->cut_at[i - x->append_count];
+
+		if (!row_has(b->out, at) && b->r->problem.type != PROBLEM_INVALID)
+			good = run_invalid(b->r, at->text, "is required");
+	}
+	return good;
+}
+
 static bool take_member(const struct body *b, const struct json_member *m)
 {
 	const struct attribute *a = entity_attribute(b->entity, m->name);
@@ -150,6 +187,8 @@ static bool take_member(const struct body *b, const struct json_member *m)
 		return true;
 	if (!may_give(b, a))
 		return refuse_kept(b, m->name);
+	if (is_part(b, a))
+		return take_part(b, a, &m->value);
 	if (m->value.type == JSON_NULL)
 		return take_null(b, a);
 	patch = b->use == INPUT_PATCH && a->type == ATTR_MAP && m->value.type == JSON_OBJECT;
@@ -171,12 +210,12 @@ bool input_body(struct run *r, const struct entity *e, enum input_use use, const
 
 	row_init(out, r->arena, e);
 	if (!body)
-		return true;
+		return all_parts(&b);
 	if (body->type != JSON_OBJECT)
 		return run_fail(r, PROBLEM_MALFORMED, "the body must be a JSON object");
 	for (size_t i = 0; i < body->count && bad < PROBLEMS_TOLD; i++)
 		bad += !take_member(&b, &body->members[i]);
-	return !bad;
+	return all_parts(&b) && !bad;
 }
 
 bool input_required(struct run *r, const struct entity *e, const struct row *full)

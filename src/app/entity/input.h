@@ -37,9 +37,17 @@ bool input_json(struct run *r, const struct attribute *attribute, struct slice n
 /* A patch of a map, an object: NULL for members to remove. Its limits are checked when it is merged. */
 bool input_patch(struct run *r, const struct attribute *attribute, const struct json *j, struct value *out) MUST_CHECK;
 /* Applies a patch to a map as stored (`was`; absent or no map: an empty one); checked and compressed as the attribute
- * says. */
-bool input_merge(struct run *r, const struct attribute *attribute, struct value was, struct value patch,
+ * says. `entries`: members that are maps replace those that are there. */
+bool input_merge(struct run *r, const struct attribute *attribute, struct value was, struct value patch, bool entries,
 		 struct value *out) MUST_CHECK;
+/* A patch of a map that sets one member to what a client gives; `j` NULL: removes it. */
+bool input_entry(struct run *r, const struct attribute *attribute, struct slice member, const struct json *j,
+		 struct value *out) MUST_CHECK;
+/* A stored list with these elements at its end, or without the element of this number; absent `was`: an empty list. */
+bool input_append(struct run *r, const struct attribute *attribute, struct value was, struct value more,
+		  struct value *out) MUST_CHECK;
+bool input_remove_at(struct run *r, const struct attribute *attribute, struct value was, struct value index,
+		     struct value *out) MUST_CHECK;
 /* One value from text (a path or query parameter, a command line), as the attribute's type; `attribute` NULL: a
  * string. Elements of a list are separated by commas; maps are JSON. */
 bool input_text(struct run *r, const struct attribute *attribute, struct slice name, struct slice text,

@@ -22,7 +22,7 @@ static struct members members_of(struct value map)
 }
 
 /* Walks both in parallel: a patch may name any number of members. */
-static struct value merge(struct arena *a, struct value was, struct value patch)
+static struct value merge(struct arena *a, struct value was, struct value patch, bool entries)
 {
 	struct members old = members_of(was), new_ = members_of(patch);
 	size_t most = (value_type(was) == VALUE_M ? value_count(was) : 0) + value_count(patch), n = 0;
@@ -34,8 +34,8 @@ static struct value merge(struct arena *a, struct value was, struct value patch)
 
 		if (order < 0)
 			list[n++] = (struct value_member){ old.it.name, before };
-		else if (value_type(new_.it.value) == VALUE_M)
-			list[n++] = (struct value_member){ new_.it.name, merge(a, before, new_.it.value) };
+		else if (value_type(new_.it.value) == VALUE_M && !entries)
+			list[n++] = (struct value_member){ new_.it.name, merge(a, before, new_.it.value, false) };
 		else if (value_type(new_.it.value) != VALUE_NULL)
 			list[n++] = (struct value_member){ new_.it.name, new_.it.value };
 		if (order <= 0)
@@ -61,13 +61,26 @@ static struct value unpacked(struct run *r, const struct attribute *a, struct va
 	return j && input_json(r, &any, a->name, j, &map) ? map : VALUE_ABSENT;
 }
 
-bool input_merge(struct run *r, const struct attribute *attribute, struct value was, struct value patch,
+bool input_entry(struct run *r, const struct attribute *attribute, struct slice member, const struct json *j,
+		 struct value *out)
+{
+	struct input_place map = { .r = r, .attribute = attribute, .name = attribute->name };
+	struct input_place at = input_place_inside(&map, attribute->each, member, 0);
+	struct value_member one = { member, value_make_null(r->arena) };
+
+	if (j && !input_place_value(&at, j, &one.value))
+		return false;
+	*out = value_make_map(r->arena, &one, value_present(one.value));
+	return true;
+}
+
+bool input_merge(struct run *r, const struct attribute *attribute, struct value was, struct value patch, bool entries,
 		 struct value *out)
 {
 	struct input_place at = { .r = r, .attribute = attribute, .name = attribute->name };
 
 	if (attribute->compressed)
 		was = unpacked(r, attribute, was);
-	*out = merge(r->arena, was, patch);
+	*out = merge(r->arena, was, patch, entries);
 	return input_place_whole(&at, out);
 }

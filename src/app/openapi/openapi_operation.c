@@ -273,6 +273,31 @@ static void put_update(struct oas *o, const struct entity *e)
 	oas_end_responses(o, WRITE_PROBLEMS | OAS_BIT(OAS_412));
 }
 
+/* /users/{user}/addresses/{entry} */
+static void put_entry(struct oas *o, const struct route *r)
+{
+	const struct entity *e = r->entity;
+	bool put = r->kind == ROUTE_PUT_ENTRY;
+
+	oas_begin_operation(o, put ? "put" : "delete",
+			    arena_printf(o->a, "%.*s %.*s entry", SLICE_ARG(e->name), SLICE_ARG(r->map->name)), e->name);
+	oas_member_printf(o, "summary", "%s one of the %.*s of %s %.*s", put ? "Set" : "Remove",
+			  SLICE_ARG(r->map->name), article(e->name), SLICE_ARG(e->name));
+	describe(o, e, ALLOW_UPDATE, NULL);
+	put_parameters(o, OAS_BIT(OAS_IDEMPOTENCY_KEY) | OAS_BIT(OAS_IF_MATCH));
+	if (put) {
+		oas_begin_body(o, true);
+		oas_attribute(o, r->map->each);
+		oas_end_content(o);
+	}
+	oas_begin_responses(o);
+	if (put)
+		put_changed(o, e);
+	else
+		oas_no_content(o, "204", "Removed");
+	oas_end_responses(o, WRITE_PROBLEMS | OAS_BIT(OAS_412));
+}
+
 static void put_delete(struct oas *o, const struct entity *e)
 {
 	begin_entity_operation(o, "delete", "Delete", e);
@@ -335,6 +360,8 @@ void oas_operation(struct oas *o, const struct route *r)
 	case ROUTE_PUT: put_put(o, r->entity); break;
 	case ROUTE_PATCH: put_update(o, r->entity); break;
 	case ROUTE_DELETE: put_delete(o, r->entity); break;
+	case ROUTE_PUT_ENTRY:
+	case ROUTE_DELETE_ENTRY: put_entry(o, r); break;
 	case ROUTE_ACTION: put_action(o, r->entity, r->action); break;
 	case ROUTE_ACCESS: oas_access(o, r->access); break;
 	case ROUTE_EACH: put_each(o, r->access, r->name); break;

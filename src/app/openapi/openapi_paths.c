@@ -30,6 +30,8 @@ static bool is_offered(const struct route *r)
 	case ROUTE_ITEM: return oas_is_allowed(e->allow[ALLOW_READ]);
 	case ROUTE_CREATE: return oas_is_allowed(e->allow[ALLOW_CREATE]);
 	case ROUTE_PUT: return oas_put_creates(e) || oas_is_allowed(e->allow[ALLOW_UPDATE]);
+	case ROUTE_PUT_ENTRY:
+	case ROUTE_DELETE_ENTRY:
 	case ROUTE_PATCH: return oas_is_allowed(e->allow[ALLOW_UPDATE]);
 	case ROUTE_DELETE: return oas_is_allowed(e->allow[ALLOW_DELETE]);
 	case ROUTE_ACTION: return oas_is_allowed(r->action->allow ? r->action->allow : e->allow[ALLOW_UPDATE]);

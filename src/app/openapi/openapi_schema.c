@@ -1,5 +1,6 @@
 /* The schemas of entities: items as they are shown, pages of them, and the bodies that create and change them.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "app/entity/entity.h"
 #include "app/entity/input.h"
 #include "app/entity/output.h"
 #include "app/openapi/openapi.h"
@@ -136,16 +137,47 @@ static void put_input(struct oas *o, const struct entity *e, enum oas_schema s)
 	json_close(o->b, '}');
 }
 
+/* Elements to append: any number. */
+static void put_more(struct oas *o, const struct attribute *a)
+{
+	struct attribute more = *a;
+
+	more.has_min = more.has_max = false;
+	json_name_string(o->b, a->name);
+	json_open(o->b, '{');
+	oas_value_schema(o, &more, false);
+	json_member_word(o->b, "description", "Elements to append.");
+	json_close(o->b, '}');
+}
+
+static void put_index(struct oas *o, const struct attribute *a)
+{
+	json_name_string(o->b, a->name);
+	oas_put(o, "{'type':'integer','minimum':0,'description':'The element to remove; the first is 0.'}");
+}
+
 void oas_action_input(struct oas *o, const struct entity *e, const struct action *action)
 {
 	oas_put(o, "{'type':'object','properties':{");
 	for (size_t i = 0; i < action->input_count; i++) {
 		const struct attribute *a = slots_attribute(e->slots, action->input_at[i]);
 
-		if (a)
+		if (a && names_among(action->cut_at, action->cut_count, a->at))
+			put_index(o, a);
+		else if (a && names_among(action->append_at, action->append_count, a->at))
+			put_more(o, a);
+		else if (a)
 			put_input_attribute(o, a, !a->required);
 	}
-	oas_put(o, "},'additionalProperties':false}");
+	json_close(o->b, '}');
+	if (action->append_count + action->cut_count) {
+		json_member_open(o->b, "required", '[');
+		for (size_t i = 0; i < action->append_count + action->cut_count; i++)
+			json_string(o->b, i < action->append_count ? action->append[i]
+								   : action->cut[i - action->append_count]);
+		json_close(o->b, ']');
+	}
+	oas_put(o, "'additionalProperties':false}");
 }
 
 /* ---- items as they are shown ---- */

@@ -168,18 +168,16 @@ void oas_element(struct oas *o, const struct attribute *a)
 		.choices = a->choices,
 		.choice_count = a->choice_count,
 	};
+	bool patch = o->patch;
 
-	if (a->each) {
-		bool patch = o->patch;
-
-		o->patch = false; /* a list is given as a whole */
+	o->patch = false; /* a list is given as a whole */
+	if (a->each)
 		oas_attribute(o, a->each);
-		o->patch = patch;
-	} else if (a->element == ATTR_MAP) {
+	else if (a->element == ATTR_MAP)
 		oas_put(o, "{}");
-	} else {
+	else
 		oas_attribute(o, &element);
-	}
+	o->patch = patch;
 }
 
 /* ---- descriptions ---- */

@@ -15,6 +15,7 @@ enum {
 	ROW_WRITE = 4,  /* carried out once for an Idempotency-Key */
 	ROW_ONE = 8,    /* is a single write, which can leave a receipt */
 	ROW_ALONE = 16, /* not in a batch */
+	ROW_ANY = 32,   /* its body is any JSON, not only an object */
 };
 
 static const struct row_of_kind {
@@ -27,6 +28,8 @@ static const struct row_of_kind {
 	[ROUTE_PATCH] = { ROW_BODY | ROW_WRITE | ROW_ONE, handle_patch },
 	[ROUTE_DELETE] = { ROW_WRITE | ROW_ONE, handle_delete },
 	[ROUTE_ACTION] = { ROW_BODY | ROW_WRITE | ROW_ONE, handle_action },
+	[ROUTE_PUT_ENTRY] = { ROW_BODY | ROW_ANY | ROW_WRITE | ROW_ONE, handle_put_entry },
+	[ROUTE_DELETE_ENTRY] = { ROW_WRITE | ROW_ONE, handle_delete_entry },
 	[ROUTE_ACCESS] = { 0, handle_access },
 	[ROUTE_EACH] = { ROW_BODY | ROW_WRITE | ROW_ALONE, handle_each },
 	[ROUTE_LOGIN] = { ROW_PUBLIC | ROW_BODY | ROW_ALONE, handle_login },
@@ -54,7 +57,7 @@ static bool is_json_type(struct slice type)
 	       slice_equal_any_case(name, SLICE("application/merge-patch+json"));
 }
 
-static bool read_body(struct app_exchange *x)
+static bool read_body(struct app_exchange *x, bool any)
 {
 	static const struct json empty = { .type = JSON_OBJECT };
 	struct slice text = slice_trim(x->q->body, SLICE_BLANKS);
@@ -69,7 +72,7 @@ static bool read_body(struct app_exchange *x)
 	x->body = json_parse(x->run.arena, text);
 	if (!x->body)
 		return run_fail(&x->run, PROBLEM_MALFORMED, "the body is not JSON");
-	if (x->body->type != JSON_OBJECT)
+	if (x->body->type != JSON_OBJECT && !any)
 		return run_fail(&x->run, PROBLEM_MALFORMED, "the body must be a JSON object");
 	return true;
 }
@@ -156,7 +159,7 @@ static bool dispatch(struct app_exchange *x)
 		return run_fail(&x->run, PROBLEM_INVALID, "only lists can be watched");
 	if (x->in_batch && row->flags & ROW_ALONE)
 		return run_fail(&x->run, PROBLEM_INVALID, "this is not possible in a batch");
-	if (row->flags & ROW_BODY && !read_body(x))
+	if (row->flags & ROW_BODY && !read_body(x, row->flags & ROW_ANY))
 		return false;
 	if (row->flags & ROW_WRITE && !moved_allows(&x->run))
 		return false;

@@ -46,6 +46,8 @@ bool handle_item(struct app_exchange *x) MUST_CHECK;
 bool handle_create(struct app_exchange *x) MUST_CHECK;
 bool handle_put(struct app_exchange *x) MUST_CHECK;
 bool handle_patch(struct app_exchange *x) MUST_CHECK;
+bool handle_put_entry(struct app_exchange *x) MUST_CHECK;
+bool handle_delete_entry(struct app_exchange *x) MUST_CHECK;
 bool handle_delete(struct app_exchange *x) MUST_CHECK;
 bool handle_action(struct app_exchange *x) MUST_CHECK;
 bool handle_access(struct app_exchange *x) MUST_CHECK;

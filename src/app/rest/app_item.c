@@ -96,10 +96,11 @@ bool path_value_of_item(struct app_exchange *x, size_t i, struct value *out)
 
 static bool path_identity(struct app_exchange *x, struct identity *out)
 {
-	struct value *args = arena_alloc(x->run.arena, (x->match.count + 1) * sizeof(*args));
+	size_t count = x->match.count - (x->match.route->map != NULL); /* the last one is the entry */
+	struct value *args = arena_alloc(x->run.arena, (count + 1) * sizeof(*args));
 
-	*out = (struct identity){ x->match.route->entity, args, x->match.count };
-	for (size_t i = 0; i < x->match.count; i++)
+	*out = (struct identity){ x->match.route->entity, args, count };
+	for (size_t i = 0; i < count; i++)
 		if (!path_value_of_item(x, i, &args[i]))
 			return false;
 	return true;
@@ -328,5 +329,43 @@ bool handle_action(struct app_exchange *x)
 	if (value_present(made.full))
 		return show_if_readable(x, 200, 204, &made);
 	x->answer.status = made.gathered ? 202 : 204;
+	return true;
+}
+
+/* ---- one entry of a map ---- */
+
+static bool change_entry(struct app_exchange *x, const struct json *value, struct write_result *made)
+{
+	const struct attribute *a = x->match.route->map;
+	struct slice entry = x->match.values[x->match.count - 1];
+	struct write_options o = options(x);
+	struct value name, patch;
+	struct identity of;
+	struct row changes;
+
+	o.merge = true;
+	o.entry = entry;
+	row_init(&changes, x->run.arena, x->match.route->entity);
+	if (!path_identity(x, &of) || !input_text(&x->run, NULL, a->name, entry, &name) ||
+	    !input_entry(&x->run, a, entry, value, &patch))
+		return false;
+	row_set(&changes, a->at, patch);
+	return write_update(&x->run, &of, &changes, &o, made);
+}
+
+bool handle_put_entry(struct app_exchange *x)
+{
+	struct write_result made = { 0 };
+
+	return change_entry(x, x->body, &made) && show_if_readable(x, 200, 204, &made);
+}
+
+bool handle_delete_entry(struct app_exchange *x)
+{
+	struct write_result made = { 0 };
+
+	if (!change_entry(x, NULL, &made))
+		return false;
+	x->answer.status = 204;
 	return true;
 }

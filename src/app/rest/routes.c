@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "app/auth/mail.h"
 #include "app/auth/caller.h"
+#include "app/entity/input.h"
 #include "app/rest/routes.h"
 #include "design/slots.h"
 
@@ -9,6 +10,7 @@ enum segment_class { SEGMENT_LITERAL, SEGMENT_MIXED, SEGMENT_PLACEHOLDER };
 
 enum priority {
 	PRIORITY_BUILT_IN = 1,
+	PRIORITY_ENTRY,
 	PRIORITY_INTERNAL,
 	PRIORITY_CLOSED,
 	PRIORITY_ENTITY,
@@ -147,7 +149,8 @@ struct maker {
 
 static const struct attribute *param_type(const struct maker *m, const struct route *r, const struct name *name)
 {
-	return r->entity   ? slots_attribute(r->entity->slots, name)
+	return !name       ? NULL
+	       : r->entity ? slots_attribute(r->entity->slots, name)
 	       : r->access ? route_param(m->a, m->d, r->access, name)
 			   : NULL;
 }
@@ -200,6 +203,29 @@ static void collection_of(struct route_path *p)
 		p->count--;
 }
 
+/* The entries of each `map of` something that clients may set: /users/<user>/addresses/<entry> */
+static void add_entries(const struct maker *m, const struct entity *e, const struct route_path *item)
+{
+	struct slice *name = arena_new(m->a, struct slice);
+
+	*name = SLICE("entry");
+	while (slice_among(e->params, e->param_count, *name))
+		*name = arena_printf(m->a, "%.*s_", SLICE_ARG(*name));
+	EACH (struct attribute, a, e->attributes, e->attribute_count) {
+		struct route r = { .kind = ROUTE_PUT_ENTRY, .entity = e, .map = a, .internal = e->internal };
+		struct route_path p = *item;
+
+		if (a->type != ATTR_MAP || !a->each || a->compressed || a->fixed || input_is_kept(a))
+			continue;
+		path_add(m->a, &p, a->name);
+		path_slash(m->a, &p);
+		path_part(m->a, &p, (struct template_part){ .names = name, .name_count = 1 });
+		add_route(m, &p, APP_PUT, PRIORITY_ENTRY, r);
+		r.kind = ROUTE_DELETE_ENTRY;
+		add_route(m, &p, APP_DELETE, PRIORITY_ENTRY, r);
+	}
+}
+
 static void add_entity(const struct maker *m, const struct entity *e)
 {
 	static const struct {
@@ -220,6 +246,7 @@ static void add_entity(const struct maker *m, const struct entity *e)
 		r.quick = r.kind == ROUTE_ITEM && !e->found_by.n && !e->show_count;
 		add_route(m, &item, rows[i].method, priority, r);
 	}
+	add_entries(m, e, &item);
 	p = item;
 	collection_of(&p);
 	r.kind = ROUTE_CREATE;

@@ -19,6 +19,8 @@ enum route_kind {
 	ROUTE_PATCH,
 	ROUTE_DELETE,
 	ROUTE_ACTION,
+	ROUTE_PUT_ENTRY,
+	ROUTE_DELETE_ENTRY,
 	ROUTE_ACCESS,
 	ROUTE_EACH,
 	ROUTE_LOGIN,
@@ -42,6 +44,7 @@ struct route {
 	const struct entity *entity;
 	const struct access *access;
 	const struct action *action;
+	const struct attribute *map;      /* PUT_ENTRY, DELETE_ENTRY: a `map of` something */
 	struct slice name;                /* EACH: the action */
 	const struct action *const *each; /* EACH: the action of each entity, in the design's order; NULL: it has none */
 	bool internal;                    /* for operators; others get 404 */

@@ -96,17 +96,33 @@ static bool action_fits(struct write *w, struct value full)
 
 /* ---- applying ---- */
 
+/* What a patch or an action makes of a map or list. If what is stored changes, it is made again. */
+static bool apply_part(struct write *w, const struct attribute *a, struct value was, struct value *v)
+{
+	const struct action *x = w->action;
+	bool append = x && names_among(x->append_at, x->append_count, a->at);
+	bool merge = a->type == ATTR_MAP && w->options->merge && value_type(*v) == VALUE_M;
+	bool cut = x && names_among(x->cut_at, x->cut_count, a->at);
+
+	if (!append && !cut && !merge)
+		return true;
+	names_add(w->run->arena, &w->looked_at, a->at);
+	if (merge && w->options->entry.n && !value_present(value_get(was, w->options->entry)) &&
+	    value_type(value_get(*v, w->options->entry)) == VALUE_NULL)
+		return run_fail(w->run, PROBLEM_NOT_FOUND, "%.*s has no '%.*s'", SLICE_ARG(a->name),
+				SLICE_ARG(w->options->entry));
+	return append ? input_append(w->run, a, was, *v, v)
+	       : cut  ? input_remove_at(w->run, a, was, *v, v)
+		      : input_merge(w->run, a, was, *v, w->options->entry.n > 0, v);
+}
+
 static bool apply_one(struct write *w, struct row *f, const struct row_iter *m)
 {
 	const struct attribute *a = entity_attribute(w->entity, m->name);
 	struct value v = write_fit(w->run, a, m->value), was = row_find(f, m->name);
 
-	if (a && a->type == ATTR_MAP && w->options->merge && value_type(v) == VALUE_M) {
-		/* if the stored map changes, the patch is merged again */
-		names_add(w->run->arena, &w->looked_at, a->at);
-		if (!input_merge(w->run, a, was, v, &v))
-			return false;
-	}
+	if (a && !apply_part(w, a, was, &v))
+		return false;
 	if (!a || write_is_password(w->entity, m->name) || value_equal(v, was))
 		return true;
 	if (!value_present(v) && a->default_ && !a->required)

@@ -252,6 +252,8 @@ struct load_call {
 /* `into` gets the access pattern, in the second pass. */
 bool load_pattern_call(struct load *l, struct load_span s, const struct load_scope *scope, struct load_call *out,
 		       const struct access **into);
+/* What a loop over the list gives: the elements of an attribute with structures; NULL: not known. */
+const struct attribute *load_elements_of(const struct entity *e, const struct term *list);
 /* variable in what follows */
 bool load_loop(struct load *l, const struct yaml *y, const char *expected, struct slice *variable,
 	       struct load_span *over);

@@ -3,14 +3,6 @@
 #include "design/load/load.h"
 
 /* ---- companions ---- */
-/* What a loop over the list gives: the elements of an attribute with structures; NULL: not known. */
-static const struct attribute *elements_of(const struct entity *e, const struct term *list)
-{
-	const struct attribute *a = list && term_name(list) ? entity_attribute(e, *term_name(list)) : NULL;
-
-	return a && a->type == ATTR_LIST ? a->each : NULL;
-}
-
 static void read_each(struct load *l, struct companion *c, const struct yaml *y)
 {
 	struct load_span list;
@@ -37,7 +29,7 @@ static void read_companion(struct load *l, const struct yaml *y, struct companio
 		if (slice_is(entries[i].key.text, "for"))
 			read_each(l, c, &entries[i].value);
 	scope->variable = c->each_variable;
-	scope->each = elements_of(l->entity, c->each_list);
+	scope->each = load_elements_of(l->entity, c->each_list);
 	for (size_t i = 0; i < count; i++) {
 		struct slice word = entries[i].key.text;
 
@@ -80,6 +72,8 @@ static const struct load_word action_words[] = {
 	{ "remove", WORD_TEXTS, LIST_AT(action, remove, remove_count), "a list of attributes", NAME_ATTRIBUTE },
 	{ "requires", WORD_REQUIREMENTS, LIST_AT(action, requires, require_count) },
 	{ "input", WORD_TEXTS, LIST_AT(action, input, input_count), "a list of attributes", NAME_ATTRIBUTE },
+	{ "append", WORD_TEXTS, LIST_AT(action, append, append_count), "a list of attributes", NAME_ATTRIBUTE },
+	{ "remove at", WORD_TEXTS, LIST_AT(action, cut, cut_count), "a list of attributes", NAME_ATTRIBUTE },
 	{ "creates", WORD_BOOL, AT(action, creates) },
 	{ "add", WORD_ASSIGNMENTS, LIST_AT(action, add, add_count) },
 	{ "also", .read = load_also_of_action },
@@ -88,11 +82,33 @@ static const struct load_word action_words[] = {
 	{ 0 },
 };
 
+/* What is appended and removed is also input. */
+static void join_inputs(struct load *l, struct action *a)
+{
+	size_t n = 0;
+	struct slice *list = arena_array(l->a, struct slice, a->input_count + a->append_count + a->cut_count);
+
+	for (size_t i = 0; i < a->input_count; i++)
+		list[n++] = a->input[i];
+	for (size_t i = 0; i < a->append_count + a->cut_count; i++) {
+		struct slice name = i < a->append_count ? a->append[i] : a->cut[i - a->append_count];
+
+		if (slice_among(list, n, name))
+			load_error(l, a->place, "duplicate-key", "'%.*s' is changed twice", SLICE_ARG(name));
+		list[n++] = name;
+	}
+	a->input = list;
+	a->input_count = n;
+}
+
 static void check_action(struct load *l, const struct action *a)
 {
 	if (!a->set_count && !a->remove_count && !a->input_count && !a->add_count && !a->also_count)
-		load_error(l, a->place, "missing-word",
-			   "an action changes something: 'set', 'remove', 'input', 'add' or 'also'");
+		load_error(
+			l, a->place, "missing-word",
+			"an action changes something: 'set', 'remove', 'input', 'append', 'remove at', 'add' or 'also'");
+	if (a->creates && (a->append_count || a->cut_count))
+		load_error(l, a->place, "wrong-clause", "'creates' is for actions without 'append' and 'remove at'");
 	if (a->otherwise.n && !a->when)
 		load_error(l, a->place, "missing-word", "'otherwise' is for when 'when' does not hold");
 	if (a->gather_seconds && (!a->add_count || a->set_count || a->remove_count || a->input_count || a->also_count))
@@ -112,8 +128,10 @@ void load_actions(struct load *l, void *into, const struct yaml *y)
 		if (!load_consists_of(list[i].name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-"))
 			load_error(l, list[i].place, "bad-name",
 				   "the name of an action has letters, digits, '_' and '-'");
-		if (load_words(l, &entries[i].value, "an action", action_words, &list[i], NULL))
-			check_action(l, &list[i]);
+		if (!load_words(l, &entries[i].value, "an action", action_words, &list[i], NULL))
+			continue;
+		join_inputs(l, &list[i]);
+		check_action(l, &list[i]);
 	}
 	e->actions = list;
 	e->action_count = count;
@@ -172,12 +190,29 @@ static void check_nulls(struct load *l, const struct processor *p)
 	}
 }
 
+/* append, remove at */
+static void check_lists(struct load *l, const struct entity *e, const struct action *x)
+{
+	for (size_t i = 0; i < x->append_count + x->cut_count; i++) {
+		struct slice name = i < x->append_count ? x->append[i] : x->cut[i - x->append_count];
+		const struct attribute *a = entity_attribute(e, name);
+
+		if (a && (a->type != ATTR_LIST || a->compressed))
+			load_error(l, x->place, "wrong-type", "'%.*s' is no list that elements can be %s",
+				   SLICE_ARG(name), i < x->append_count ? "appended to" : "removed from");
+		else if (a && (a->derived || a->copy_entity.n || a->fixed))
+			load_error(l, x->place, "wrong-clause", "'%.*s' cannot be changed", SLICE_ARG(name));
+	}
+}
+
 void load_check_removed(struct load *l)
 {
 	EACH (struct entity, e, l->entities, l->d->entity_count) {
 		const struct delete_rule *d = &e->delete_;
 
 		load_subject(l, "entity", e->name);
+		EACH (struct action, x, e->actions, e->action_count)
+			check_lists(l, e, x);
 		if (d->remove_count && !d->set_count)
 			load_error(l, d->place, "missing-word", "'remove' needs 'set', which marks the item as deleted");
 		EACH (struct slice, name, d->remove, d->remove_count) {

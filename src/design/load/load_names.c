@@ -169,6 +169,8 @@ static void visit_action(struct naming *x, struct action *a)
 		OURS(struct requirement, r)->each.at = number_name(x, r->each.variable);
 	a->remove_at = number_all(x, a->remove, a->remove_count);
 	a->input_at = number_all(x, a->input, a->input_count);
+	a->append_at = number_all(x, a->append, a->append_count);
+	a->cut_at = number_all(x, a->cut, a->cut_count);
 }
 
 static void visit_entity(struct naming *x, struct entity *e)
