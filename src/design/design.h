@@ -194,7 +194,7 @@ struct action {
 	const struct assignment *add; /* counters moved by the value of a term */
 	size_t add_count;
 	int64_t gather_seconds;       /* of an action that only adds: written once per interval; 0: at once */
-	bool creates;                 /* creates the item when there is none (block someone who does not follow) */
+	bool creates;                 /* creates the item if there is none: blocking a user who does not follow */
 	const struct slice *patterns; /* ids */
 	size_t pattern_count;
 };
@@ -215,6 +215,14 @@ struct delete_rule {
 	struct place place;
 };
 
+/* a claim of the login's tokens: an attribute of the account */
+struct login_claim {
+	struct slice claim, attribute;
+	size_t index; /* in callers.claims, from 1 */
+	const struct name *at;
+	struct place place;
+};
+
 struct login {
 	bool present;
 	struct place place;
@@ -227,7 +235,11 @@ struct login {
 	struct slice role;    /* attribute that holds the role; empty: none */
 	const struct name *const *by_at;
 	const struct name *password_at, *subject_at, *role_at;
-	const struct term *when;      /* a condition on the account; NULL: none */
+	const struct term *when; /* a condition on the account; NULL: none */
+	int64_t session_seconds; /* a session lives on by renewal, and ends so long after the last one; 0: no renewal */
+	int64_t token_seconds;   /* validity of a token */
+	const struct login_claim *claims;
+	size_t claim_count;
 	const struct slice *patterns; /* ids */
 	size_t pattern_count;
 };
@@ -257,6 +269,9 @@ struct entity {
 	const struct check_rule *checks;
 	size_t check_count;
 	const struct term *allow[ALLOW_VERBS]; /* NULL: only operators */
+	/* The rule for everywhere, already a part of `allow`, for what no `allow` decides. NULL: none, or exempt */
+	const struct term *everywhere;
+	bool everywhere_moves; /* it must also hold for the item as an update leaves it */
 	const struct action *actions;
 	size_t action_count;
 	struct delete_rule delete_;
@@ -447,8 +462,16 @@ struct design_index {
 	struct accepted accepts;
 };
 
+/* caller.tenant */
+struct claim {
+	struct attribute attribute; /* its name and type; `at` is the name "caller.tenant" in templates */
+	struct slice from;          /* of the outside issuer's claim */
+};
+
 struct callers {
 	struct place place;
+	const struct claim *claims;
+	size_t claim_count;
 	struct slice issuer, jwks, subject_claim, groups_claim; /* outside issuer; empty issuer: own accounts */
 	const struct slice *audiences; /* a token of the issuer must name one of these; none: all its tokens are accepted */
 	size_t audience_count;
@@ -461,6 +484,21 @@ struct callers {
 	const struct name *permissions_at, *permissions_ref_at;
 	const struct assignment *permissions_with;
 	size_t permissions_with_count;
+};
+
+/* everywhere: a rule in addition to those of each entity */
+struct exception {
+	const struct entity *entity;
+	unsigned verbs; /* bits 1 << enum allow_verb; all: the entity */
+	struct slice reason;
+	struct place place;
+};
+
+struct everywhere {
+	const struct term *rule; /* that of some entity: each has its own copy. NULL: none */
+	const struct exception *exceptions;
+	size_t exception_count;
+	struct place place;
 };
 
 struct traffic_rule {
@@ -494,6 +532,7 @@ struct design {
 	size_t access_count;
 	const struct processor *processors;
 	size_t processor_count;
+	struct everywhere everywhere;
 	const struct traffic_rule *traffic;
 	size_t traffic_count;
 	struct accepted accepts;
@@ -512,6 +551,12 @@ const struct access *design_access(const struct design *d, struct slice name);
 const struct design_index *design_index(const struct design *d, struct slice name);
 const struct action *entity_action(const struct entity *e, struct slice name);
 const struct attribute *entity_attribute(const struct entity *e, struct slice name);
+/* Where new items of the entity are POSTed to: its path without the placeholders at its end; the path itself if there
+ * are none. */
+struct slice entity_collection(const struct entity *e);
+bool attribute_is_number(const struct attribute *a);
+/* Whether the index's projection has an attribute that is not a key. */
+bool index_carries(const struct design_index *x, struct slice name);
 /* Whether it tells items apart for ever: unique, and it never changes. NULL: no. */
 static inline bool attribute_is_id(const struct attribute *a)
 {
@@ -528,7 +573,7 @@ bool entity_takes(const struct entity *e);
 /* Whether the attribute is part of the table's own key; of any key, also of an index. */
 bool design_is_table_key(const struct design *d, struct slice name);
 bool design_is_key(const struct design *d, struct slice name);
-/* The source of a copy; its entity is empty when the attribute is no copy. */
+/* The source of a copy; its entity is empty when the attribute is not a copy. */
 struct reference attribute_source(const struct attribute *a);
 /* The entity and the verb of "create Post" or "publish Post"; NULL: it is the name of an access pattern. */
 const struct entity *design_call(const struct design *d, struct slice call, struct slice *verb);

@@ -172,7 +172,8 @@ static bool add_stations(struct process *p)
 
 /* ---- slowing writers ---- */
 
-/* Only work that can be done slows writers: not a track that is paused, waits for its next try, or makes no progress. */
+/* Only work that can be done slows writers: not a track that is paused, waits for its next try, or makes no
+ * progress. */
 static bool slows_writers(const struct track *t)
 {
 	int64_t oldest = atomic_load(&t->oldest_ms);
@@ -266,8 +267,11 @@ static struct seat *begin_reader(void *ctx, struct run *run, const struct shard_
 	return NULL;
 }
 
+/* Off the list. Children of the shard that wait for it look again: no reader of this server will wake them, as the
+ * shard may be another server's now. */
 static void end_reader(struct seat *s)
 {
+	reader_ended(reader_of(s), NULL, false);
 	reader_free(reader_of(s));
 }
 
@@ -354,7 +358,7 @@ static void sweep(struct process *p, struct run *r, const struct shard_list *lis
 			sweep_station(p, r, list, &p->stations[i]);
 }
 
-/* A reader runs before it is on the list. If a parent has ended in between, its children have not been told. */
+/* A reader runs before it is on the list. If a parent has ended in between, its children have not been notified. */
 static void look_again(struct process *p)
 {
 	bool any = false;

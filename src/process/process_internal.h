@@ -29,7 +29,7 @@
 #define RETRY_MOST_MS   30000
 #define RETRIES         8
 #define RETRIES_LASTING 3
-#define RETRIES_ALL     1000                   /* of a change that progresses with every try and still fails */
+#define RETRIES_ALL     1000 /* of a change that progresses with every try, or that nothing is known of, for hours */
 #define CONFIRM_MS      (3600 * INT64_C(1000)) /* a position at the end is rewritten from time to time (tail_has_missed()) */
 
 struct station {
@@ -93,6 +93,8 @@ struct track {
 	int64_t confirmed_ms; /* the same in the table */
 	struct spot failing;  /* the change that `tries` is about; empty: none */
 	int tries;            /* since it last made progress */
+	int judged;           /* of these: the database was there, and it failed all the same */
+	atomic_bool unserved; /* in this try the database was not there, or had no time: run_note_unserved() */
 	int all_tries;
 	struct passed_over passed_over; /* of the change at hand */
 	int64_t next_us;                /* not before */
@@ -224,7 +226,8 @@ void fleet_put(const struct fleet *f, int64_t now_ms, struct buf *b);
 struct reader *reader_new(struct process *p, struct slice stream, const struct shard *shard); /* NULL: memory */
 bool reader_start(struct reader *r) MUST_CHECK;
 void reader_free(struct reader *r); /* joins */
-/* The shard has ended for a station (NULL: for all, or its thread has): tells those that wait for it (R4).
+/* The shard has ended for a station (NULL: for all, or this server reads it no longer): tells its children, of which
+ * some may wait for it (R4).
  * `wants_list`: the shards are to be listed again. */
 void reader_ended(struct reader *r, const struct station *s, bool wants_list);
 /* Whether this server reads the shard. */
@@ -271,7 +274,7 @@ void schedule_stop(struct process *p);
 
 /* ---- process_control.c, process_parked.c ---- */
 void control_put_time(struct buf *b, const char *name, int64_t ms);
-/* Of a parameter: 0 to `most`; -1: it is no such number. */
+/* Of a parameter: 0 to `most`; -1: it is not such a number. */
 int control_number(struct slice text, int most);
 bool process_replay(struct process *p, struct run *r, struct station *s, int64_t from_ms) MUST_CHECK;
 bool parked_list(struct process *p, struct run *r, struct station *s, struct slice query, struct buf *out) MUST_CHECK;

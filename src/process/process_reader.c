@@ -69,7 +69,7 @@ static void be_nice(void)
 #endif
 }
 
-/* With the lock. Returns whether there are any. */
+/* With the lock. `s`: NULL for all stations. Returns whether there are any. */
 static bool tell_children(struct process *p, const char *parent, const struct station *s)
 {
 	bool any = false;
@@ -78,7 +78,7 @@ static bool tell_children(struct process *p, const char *parent, const struct st
 		struct reader *r = reader_of(x);
 
 		for (size_t i = 0; r->parent && !strcmp(r->parent, parent) && i < r->track_count; i++)
-			if (r->tracks[i].station == s) {
+			if (!s || r->tracks[i].station == s) {
 				atomic_store(&r->tracks[i].look, true);
 				any = true;
 			}

@@ -9,7 +9,7 @@
 #include "base/grow.h"
 #include "process/process_internal.h"
 
-#define LOOK_US        5000   /* between looks at this server's shards */
+#define LOOK_US        5000   /* between two checks of this server's shards */
 #define LOOK_OTHERS_US 200000 /* and at those of other servers, which cost requests */
 
 /* Whether nothing follows the position. */

@@ -57,8 +57,11 @@ static bool fetch_left(const struct batch *b, struct value *keys, size_t *where,
 		}
 		n = left;
 		in_vain = n < asked ? 0 : in_vain + 1;
-		if (in_vain == IN_VAIN_MOST)
+		if (in_vain == IN_VAIN_MOST) {
+			if (b->run->unserved)
+				atomic_store(b->run->unserved, true);
 			return run_busy(b->run);
+		}
 		if (in_vain)
 			pause_before(in_vain);
 	}
@@ -137,7 +140,7 @@ static bool fetch_many(const struct batch *b, const struct value *keys, size_t n
 
 	map_init(&places, b->run->arena);
 	for (size_t i = 0; i < n; i++) {
-		struct slice bytes = slice_make(keys[i].p, keys[i].n);
+		struct slice bytes = value_slice(keys[i]);
 
 		if (!value_present(keys[i]) || map_get(&places, bytes))
 			continue;
@@ -147,9 +150,8 @@ static bool fetch_many(const struct batch *b, const struct value *keys, size_t n
 	if (!fetch_parts(b, distinct, count, found))
 		return false;
 	for (size_t i = 0; i < n; i++)
-		items[i] = value_present(keys[i])
-				   ? *(const struct value *)map_get(&places, slice_make(keys[i].p, keys[i].n))
-				   : VALUE_ABSENT;
+		items[i] = value_present(keys[i]) ? *(const struct value *)map_get(&places, value_slice(keys[i]))
+						  : VALUE_ABSENT;
 	return true;
 }
 

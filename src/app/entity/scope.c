@@ -31,6 +31,20 @@ static bool enter(struct scope *s)
 	return run_fail(s->run, PROBLEM_INTERNAL, "The rules of this design depend on one another endlessly");
 }
 
+/* What the rule for everywhere keeps from the caller is not there. */
+static bool hide(struct scope *s, struct row *item, struct witness *w)
+{
+	bool keeps;
+
+	if (!item->entity || !item->entity->everywhere)
+		return true;
+	if (!entity_keeps(s->run, item, w, &keeps))
+		return false;
+	if (!keeps && !run_explores(s->run))
+		*item = (struct row){ 0 };
+	return true;
+}
+
 static bool other_item(struct scope *s, const struct term *t, const struct value *args, struct row *item,
 		       struct witness **w)
 {
@@ -41,12 +55,12 @@ static bool other_item(struct scope *s, const struct term *t, const struct value
 	if (!t->entity)
 		return run_fail(s->run, PROBLEM_INTERNAL, "There is no entity %.*s", SLICE_ARG(t->name));
 	if (!s->run->witnesses)
-		return entity_fetch(s->run, t->entity, args, t->arg_count, false, item);
+		return entity_fetch(s->run, t->entity, args, t->arg_count, false, item) && hide(s, item, NULL);
 	if (!entity_look(s->run, t->entity, args, t->arg_count, &look))
 		return false;
 	*item = look.item;
 	*w = witness_item(s->run, t->entity, &look);
-	return true;
+	return hide(s, item, *w);
 }
 
 /* What the caller may not read counts as absent. */
@@ -149,6 +163,7 @@ struct term_scope scope_bind(struct scope *s)
 		.has_role = scope_has_role,
 		.may = scope_may,
 		.caller = s->run->caller.subject,
+		.claims = s->run->caller.claims,
 		.now_ms = s->run->now_ms,
 		.arena = s->run->arena,
 	};

@@ -24,7 +24,8 @@ static bool to_rows(struct pattern *p, const struct found *rows, size_t n, struc
 
 #define DAY_MS 86400000
 
-/* The content of a cursor: the time of the first page, if later pages depend on it; the rows shown so far; the place. */
+/* The content of a cursor: the time of the first page, if later pages depend on it; the rows shown so far; the
+ * place. */
 struct resumption {
 	uint64_t shown;
 	struct slice place;
@@ -51,7 +52,7 @@ static bool resume(struct reading *g, const struct read_request *q, struct resum
 	return true;
 }
 
-/* No more exact than the next page needs: the less it says, the more often the cursor is the same. */
+/* No more exact than the next page needs: the less a cursor says, the more often it is the same. */
 static uint64_t time_of_first(const struct pattern *p)
 {
 	switch (p->known->time) {

@@ -39,7 +39,8 @@ bool read_live_can(const struct design *d, const struct access *access, const ch
 
 /* ---- the patterns of a merge ---- */
 
-/* Calls visit() for each pattern that a merge runs, and for the one whose rows it runs them for, until one returns true. */
+/* Calls visit() for each pattern that a merge runs, and for the one whose rows it runs them for, until one returns
+ * true. */
 static bool any_part(const struct access *a, bool (*visit)(void *ctx, const struct access *part), void *ctx)
 {
 	for (size_t i = 0; i < a->merge_of_count; i++)
@@ -63,14 +64,23 @@ bool read_term_reads(const struct term *t, const struct name *name)
 static bool is_caller(const void *ctx, const struct term *t)
 {
 	(void)ctx;
-	return t->kind == TERM_CALLER || t->kind == TERM_IS_ROLE || t->kind == TERM_MAY ||
-	       t->kind == TERM_VISIBLE /* asks rules of others */ ||
-	       (t->kind == TERM_PATH && slice_is(t->names[0], "caller"));
+	return t->kind == TERM_CALLER || t->kind == TERM_CLAIM || t->kind == TERM_IS_ROLE || t->kind == TERM_MAY ||
+	       t->kind == TERM_VISIBLE /* asks rules of others */;
 }
 
 static bool term_asks(const struct term *t)
 {
 	return term_any(t, is_caller, NULL);
+}
+
+/* <caller>, <caller.tenant> */
+static bool template_asks(const struct design *d, const struct template *t)
+{
+	bool asks = template_reads(t, d->caller_at);
+
+	for (size_t i = 0; i < d->callers.claim_count; i++)
+		asks = asks || template_reads(t, d->callers.claims[i].attribute.at);
+	return asks;
 }
 
 static bool entity_asks(const struct entity *e)
@@ -108,10 +118,9 @@ static bool pattern_asks(const struct design *d, const struct access *a)
 	for (size_t i = 0; i < a->query_param_count; i++)
 		asks = asks || term_asks(a->query_params[i].default_);
 	for (size_t i = 0; i < a->where_count; i++)
-		asks = asks || template_reads(a->where[i].value, d->caller_at) ||
-		       template_reads(a->where[i].upper, d->caller_at);
+		asks = asks || template_asks(d, a->where[i].value) || template_asks(d, a->where[i].upper);
 	for (size_t i = 0; a->has_then && i < a->then.key_count; i++)
-		asks = asks || template_reads(a->then.keys[i].template, d->caller_at) || term_asks(a->then.keys[i].when);
+		asks = asks || template_asks(d, a->then.keys[i].template) || term_asks(a->then.keys[i].when);
 	for (size_t i = 0; i < a->get.arg_count; i++)
 		asks = asks || term_asks(a->get.args[i]);
 	return asks || (a->has_then && !a->then.of); /* whatever it leads to */

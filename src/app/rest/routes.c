@@ -66,16 +66,13 @@ static void path_slash(struct arena *a, struct route_path *p)
 
 static void path_literal(struct arena *a, struct route_path *p, struct slice text)
 {
-	size_t from = 0;
+	struct slice part;
 
-	for (size_t i = 0; i <= text.n; i++) {
-		if (i < text.n && text.p[i] != '/')
-			continue;
-		if (i > from)
-			path_part(a, p, (struct template_part){ .literal = slice_make(text.p + from, i - from) });
-		if (i < text.n)
+	while (slice_next(&text, '/', &part)) {
+		if (part.n)
+			path_part(a, p, (struct template_part){ .literal = part });
+		if (text.p)
 			path_slash(a, p);
-		from = i + 1;
 	}
 }
 
@@ -270,6 +267,16 @@ static void add_access(const struct maker *m, const struct access *c)
 	}
 }
 
+static bool has_built_in(const struct design *d, enum route_kind kind)
+{
+	switch (kind) {
+	case ROUTE_LOGIN: return caller_first_login(d) && !d->callers.issuer.n;
+	case ROUTE_RENEW:
+	case ROUTE_LOGOUT: return caller_has_sessions(d);
+	default: return true;
+	}
+}
+
 static void add_built_ins(const struct maker *m)
 {
 	static const struct {
@@ -280,6 +287,8 @@ static void add_built_ins(const struct maker *m)
 	} rows[] = {
 		{ "openapi.json", APP_GET, ROUTE_OPENAPI, PRIORITY_FIXED },
 		{ "login", APP_POST, ROUTE_LOGIN, PRIORITY_BUILT_IN },
+		{ "renew", APP_POST, ROUTE_RENEW, PRIORITY_BUILT_IN },
+		{ "logout", APP_POST, ROUTE_LOGOUT, PRIORITY_BUILT_IN },
 		{ "me", APP_GET, ROUTE_ME, PRIORITY_BUILT_IN },
 		{ "batch", APP_POST, ROUTE_BATCH, PRIORITY_BUILT_IN },
 		{ "call", APP_POST, ROUTE_CALL, PRIORITY_BUILT_IN },
@@ -288,7 +297,7 @@ static void add_built_ins(const struct maker *m)
 
 	add_route(m, &p, APP_GET, PRIORITY_BUILT_IN, (struct route){ .kind = ROUTE_INDEX, .quick = true });
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
-		if (rows[i].kind == ROUTE_LOGIN && (!caller_first_login(m->d) || m->d->callers.issuer.n))
+		if (!has_built_in(m->d, rows[i].kind))
 			continue;
 		p = (struct route_path){ 0 };
 		path_add(m->a, &p, slice_str(rows[i].name));

@@ -314,7 +314,8 @@ static void expired_visible(struct checker *c, const struct reach *r)
 
 /* ---- a merge over numbers ---- */
 
-/* The attribute of an item that a parameter of the query is compared with: the same placeholder in the key's template. */
+/* The attribute of an item that a parameter of the query is compared with: the same placeholder in the key's
+ * template. */
 static const struct attribute *compared_with(const struct checker *c, const struct reach *r, const struct entry *e,
 					     struct slice parameter)
 {

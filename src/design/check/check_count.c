@@ -59,7 +59,7 @@ static void number_nobody_keeps(struct checker *c, const struct entity *e, const
 		  SLICE_ARG(a->name));
 }
 
-/* The attribute by which a soft delete can be told. */
+/* The attribute that marks items as deleted. */
 static bool when_knows_delete(const struct entity *e, const struct term *when)
 {
 	EACH (struct assignment, s, e->delete_.set, e->delete_.set_count)

@@ -173,7 +173,7 @@ static bool any_term_of_entity(const struct entity *e, struct slice name)
 	bool found = false;
 	for (int i = 0; i < ALLOW_VERBS; i++)
 		found |= term_mentions(e->allow[i], name);
-	found |= any_term_of_rules(e->keys, e->key_count, name);
+	found |= any_term_of_rules(e->keys, e->key_count, name) || term_mentions(e->login.when, name);
 	EACH (struct companion, k, e->companions, e->companion_count)
 		found |= term_mentions(k->when, name) || term_mentions(k->each_list, name) ||
 			 any_term_of_rules(k->rules, k->rule_count, name);

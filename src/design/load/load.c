@@ -47,6 +47,7 @@ static const struct load_word words[] = {
 	{ "entities", .read = load_entities },
 	{ "access", .read = load_accesses },
 	{ "processors", .read = load_processors },
+	{ "everywhere", .read = load_everywhere },
 	{ "traffic", .read = load_traffic },
 	{ "accept", WORD_ACCEPT, AT(design, accepts) },
 	{ 0 },
@@ -84,11 +85,13 @@ const struct design *design_load(struct arena *a, struct source s, const char *(
 	} else if (root) {
 		load_words(l, root, "a design", words, l->d, NULL);
 		check_complete(l, root);
+		load_spread_everywhere(l);
 		load_check_keys(l);
 		load_resolve(l);
 		load_share_processors(l);
 		if (findings_errors(f) == before)
 			load_make_bound(l);
+		load_check_claims(l);
 		load_infer(l);
 		load_check_sequences(l);
 		load_check_removed(l);

@@ -53,6 +53,7 @@ static const struct load_word words[] = {
 	{ "audience", .read = read_audience },
 	{ "subject", WORD_TEXT, AT(callers, subject_claim), "the name of a claim" },
 	{ "groups", WORD_TEXT, AT(callers, groups_claim), "the name of a claim" },
+	{ "claims", .read = load_claims },
 	{ "permissions", .read = read_permissions },
 	{ 0 },
 };

@@ -108,7 +108,7 @@ void effect_batch_keep(struct effect *x, const bool *stays)
 struct dyn_write *effect_batch_add(struct effect *x, struct value key, size_t *at)
 {
 	struct batch *b = &x->batch;
-	struct slice bytes = slice_make(key.p, key.n);
+	struct slice bytes = value_slice(key);
 
 	if (effect_batch_find(x, key, at)) {
 		x->collides = x->collides || b->part[*at] != effect_part(x) || b->list[*at].kind == DYN_CHECK;

@@ -270,7 +270,8 @@ static bool read_removals(struct run *r, struct removal *list, size_t n, struct 
 	return read_reasons(r, list, n, reasons);
 }
 
-/* Adds the check to the batch. Several removals may share one; a target that is removed in the same batch needs none. */
+/* Adds the check to the batch. Several removals may share one; a target that is removed in the same batch needs
+ * none. */
 static void add_decision(struct effect *x, const struct dyn_write *check)
 {
 	size_t at;

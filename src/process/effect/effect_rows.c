@@ -113,8 +113,8 @@ static bool list_rows(struct effect *x, struct rows *page)
 		return false;
 	it = value_iter(list);
 	set_rows(x, page, arena_array(r->arena, struct row, value_count(list) + 1), 0);
-	while (has_many(list) && value_next(&it))
-		add_element(page, element_of(r, &it));
+	while (value_type_has_elements(value_type(list)) && value_next(&it))
+		add_element(page, value_element(r->arena, &it));
 	set_rows(x, page, page->list, page->count);
 	return true;
 }

@@ -62,7 +62,8 @@ bool effect_alter(struct effect *x, const struct entity *e, struct value key, co
 	return write_try(&w, alter_once, &out);
 }
 
-/* Null removes, as in a request: the attribute reverts to its default, or goes. Null is stored where it is the default. */
+/* Null removes, as in a request: the attribute reverts to its default, or goes. Null is stored where it is the
+ * default. */
 static struct value given_value(const struct entity *e, const struct name *n, struct value v)
 {
 	const struct attribute *a = slots_attribute(e->slots, n);

@@ -330,7 +330,7 @@ static void add_numbered(struct reading *g, struct live_shard *x, const struct c
 			x->is_done = true;
 			cursor_set(&x->cursor, spot_sequence(&x->upto->at));
 		} else if (!c->created_ms ||
-			   c->created_ms / 1000 >= x->skip_ms / 1000) { /* times are told to the second */
+			   c->created_ms / 1000 >= x->skip_ms / 1000) { /* records give times in whole seconds */
 			add_change(g, g->out->count, c, x->part);
 		}
 	}
