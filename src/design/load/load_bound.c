@@ -111,7 +111,8 @@ const void *load_bind(struct load *l, const struct load_later *w, bool *is)
 	if (!b->of)
 		return NULL;
 	if (b->of->kind != ACCESS_QUERY && b->of->kind != ACCESS_GET) {
-		load_error(l, w->place, "wrong-value", "parameters are bound for a 'query' or a 'get', and '%.*s' is neither",
+		load_error(l, w->place, "wrong-value",
+			   "parameters are bound for a 'query' or a 'get', and '%.*s' is neither",
 			   SLICE_ARG(b->of->name));
 		return b->of;
 	}
@@ -123,7 +124,8 @@ const void *load_bind(struct load *l, const struct load_later *w, bool *is)
 	while (rest.n && take_binding(&rest, &b->list[b->count]))
 		b->count++;
 	if (!b->count || rest.n) {
-		load_error(l, w->place, "wrong-value", "expected parameter = attribute, as in comments of post(post = id)");
+		load_error(l, w->place, "wrong-value",
+			   "expected parameter = attribute, as in comments of post(post = id)");
 		return b->of;
 	}
 	check_bound(l, b, design_entity(l->d, w->of), w->place);

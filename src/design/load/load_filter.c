@@ -16,11 +16,10 @@ static bool is_attribute(const struct load *l, struct slice name)
 /* The parameter that the path reads; NULL: none. As when the filter runs: a bare name is first an attribute. */
 static const struct slice *parameter_of(const struct load *l, const struct access *a, const struct term *t)
 {
-	const struct slice *name = t->kind != TERM_PATH             ? NULL
-				   : t->of == TERM_OF_INPUT          ? &t->names[1]
-				   : t->of == TERM_OF_ITEM &&
-						   t->name_count == 1 ? &t->names[0]
-								      : NULL;
+	const struct slice *name = t->kind != TERM_PATH                          ? NULL
+				   : t->of == TERM_OF_INPUT                      ? &t->names[1]
+				   : t->of == TERM_OF_ITEM && t->name_count == 1 ? &t->names[0]
+										 : NULL;
 
 	if (!name || (t->of == TERM_OF_ITEM && is_attribute(l, *name)))
 		return NULL;
@@ -94,7 +93,8 @@ static const struct term *if_given(struct load *l, const struct term *t, struct 
 		return NULL;
 	term_walk(t, add_given, &g);
 	if (!g.seen.n)
-		load_error(l, p, "wrong-clause", "'if given' needs a parameter that 'with' declares, as in state = input.state");
+		load_error(l, p, "wrong-clause",
+			   "'if given' needs a parameter that 'with' declares, as in state = input.state");
 	return g.condition;
 }
 
