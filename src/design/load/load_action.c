@@ -3,6 +3,14 @@
 #include "design/load/load.h"
 
 /* ---- companions ---- */
+/* What a loop over the list gives: the elements of an attribute with structures; NULL: not known. */
+static const struct attribute *elements_of(const struct entity *e, const struct term *list)
+{
+	const struct attribute *a = list && term_name(list) ? entity_attribute(e, *term_name(list)) : NULL;
+
+	return a && a->type == ATTR_LIST ? a->each : NULL;
+}
+
 static void read_each(struct load *l, struct companion *c, const struct yaml *y)
 {
 	struct load_span list;
@@ -29,6 +37,7 @@ static void read_companion(struct load *l, const struct yaml *y, struct companio
 		if (slice_is(entries[i].key.text, "for"))
 			read_each(l, c, &entries[i].value);
 	scope->variable = c->each_variable;
+	scope->each = elements_of(l->entity, c->each_list);
 	for (size_t i = 0; i < count; i++) {
 		struct slice word = entries[i].key.text;
 
