@@ -268,6 +268,15 @@ struct login_claim {
 	struct place place;
 };
 
+/* mail: {to, address, verified, reset, proof}: single-use tokens that are sent to the account's address */
+struct login_mail {
+	struct slice to, secret;        /* the webhook that sends mail; signs it, empty: the design's own */
+	struct slice address, verified; /* attributes: where it goes; that the address is proved, empty: none */
+	const struct name *address_at, *verified_at;
+	int64_t reset_seconds, proof_seconds; /* validity of the tokens */
+	struct place place;
+};
+
 struct login {
 	bool present;
 	struct place place;
@@ -285,6 +294,7 @@ struct login {
 	int64_t token_seconds;   /* validity of a token */
 	const struct login_claim *claims;
 	size_t claim_count;
+	struct login_mail mail;       /* its address empty: none */
 	const struct slice *patterns; /* ids */
 	size_t pattern_count;
 };
