@@ -69,7 +69,8 @@ struct slice design_document(struct arena *a, const struct design *d)
 	json_close(&b, ']');
 	json_member_open(&b, "access", '[');
 	for (size_t i = 0; i < d->access_count; i++)
-		design_access_doc(&b, d, &d->accesses[i]);
+		if (!d->accesses[i].bound)
+			design_access_doc(&b, d, &d->accesses[i]);
 	json_close(&b, ']');
 	json_member_open(&b, "processors", '[');
 	for (size_t i = 0; i < d->processor_count; i++)

@@ -404,6 +404,7 @@ struct access {
 	const struct term *allow; /* who may call it, besides the rules of its rows; NULL: anyone who may see a row */
 	bool shows_all;           /* shows: all rows. Callers that `allow` admits see rows that their own rules hide */
 	struct place shows_place;
+	bool bound; /* a copy of a pattern, with attributes of an item as its parameters (load_bound.c): it has no route */
 	bool descending, consistent, count_only, single;
 	struct slice order; /* as written: "newest first"; empty: none */
 	int64_t limit;      /* default page; 0: 20 */

@@ -131,6 +131,46 @@ test('what cannot be shown is an error with its place', async () => {
   }
 });
 
+test('a parameter of a filter is required, unless the design says that it is left out', async () => {
+  const texts = async (query) => (await bob.list(`/boards/cats/search?${query}`)).map(({ text }) => text).sort();
+  await bob.get('/boards/cats/search', { status: 422, detail: /least/ });
+  await bob.get('/boards/cats/search?by=ann', { status: 422, detail: /least: is required/ });
+  assert.deepEqual(await texts('least=0'), ['gone', 'meow', 'purr']);
+  assert.deepEqual(await texts('least=5'), ['meow']);
+  assert.deepEqual(await texts('least=0&by=bob'), ['purr']);
+  assert.deepEqual(await texts('least=0&by=nobody'), []);
+  const { body } = await app.nobody.get('/openapi.json');
+  const parameters = Object.fromEntries(body.paths['/boards/{board}/search'].get.parameters.filter(({ name }) => name).map((one) => [one.name, one]));
+  assert.deepEqual([parameters.least.required, parameters.by.required], [true, undefined]);
+  const { code, stdout } = await checked('author = input.by if given', "author = 'x' if given");
+  assert.equal(code, 1);
+  assert.match(stdout, /'if given' needs a parameter/);
+});
+
+test('parameters of deletions are bound by name', async () => {
+  const dan = await app.as('dan', 'user');
+  await dan.put('/people/dan', { display_name: 'Dan' });
+  await dan.put('/people/dan/friends/ann');
+  await dan.delete('/people/dan', { status: 409, detail: /still has friends at/ });
+  await dan.delete('/people/dan/friends/ann');
+  await dan.delete('/people/dan');
+  const { body: { post } } = await dan.post('/posts', { board: 'dogs', text: 'woof' });
+  for (const one of [ann, bob, dan]) await one.put(`/posts/${post}/likes/${one === ann ? 'ann' : one === bob ? 'bob' : 'dan'}`);
+  await dan.delete(`/posts/${post}`);
+  assert.deepEqual((await app.items()).filter(({ PK }) => PK === `POST#${post}`), []);
+  for (const [to, says] of [
+    ['likes at(to = post)', /'likes at' has no parameter 'to'/],
+    ['likes at(at = pots)', /pots.*post/s],
+    ['likes at(at)', /expected parameter = attribute/],
+    ['likes at', /bind it, as in likes at\(at = …\)/],
+    ['likes of(at = post)', /there is no access pattern 'likes of'/],
+  ]) {
+    const { code, stdout } = await checked('likes at(at = post)', to);
+    assert.notEqual(code, 0, to);
+    assert.match(stdout, says);
+  }
+});
+
 test('docs/design-language.md: the forum', async () => {
   const text = readFileSync(join(ROOT, 'docs', 'design-language.md'), 'utf8');
   const path = join(freshDirectory(), 'forum.yaml');

@@ -217,6 +217,8 @@ export interface Processor {
   entity: string;
   /** "created", "updated", "deleted" */
   events: string[];
+  /** "day at 03:00", instead of an entity and its events. */
+  every: string | null;
   when?: string;
   /** "puts FeedItem for each row of followers" */
   does: string;

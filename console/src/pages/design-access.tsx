@@ -101,8 +101,14 @@ export function ProcessorTable({ design }: { design: Design }) {
                 <FindingMark findings={about(design, 'processor', processor.name)} />
               </th>
               <td class="nowrap">
-                <EntityBadge name={processor.entity} index={entityAt(design, processor.entity)} />{' '}
-                {processor.events.join(', ')}
+                {processor.every ? (
+                  `every ${processor.every}`
+                ) : (
+                  <>
+                    <EntityBadge name={processor.entity} index={entityAt(design, processor.entity)} />{' '}
+                    {processor.events.join(', ')}
+                  </>
+                )}
               </td>
               <td>{processor.does}</td>
               <td class="dsg-becomes">{processor.when}</td>

@@ -24,6 +24,8 @@ import { ParkedList } from './processors-parked';
 
 const EVERY_MS = 1_000;
 
+const timeOf = (text: string) => new Date(text).toLocaleString('en-GB');
+
 interface State {
   name: string;
   on?: string;
@@ -38,6 +40,10 @@ interface State {
   retries: number;
   lost: number;
   parked: number;
+  /** Of one that runs on a schedule. */
+  last_run_at?: string;
+  next_run_at?: string;
+  running?: boolean;
   last_problem?: string;
   last_problem_at?: string;
   /** What was left as it is, by reason. */
@@ -209,6 +215,13 @@ function ProcessorCard({
       .catch((error: Error) => toast(error.message, 'danger'))
       .finally(() => setBusy(false));
   };
+  const runNow = () => {
+    setBusy(true);
+    void onAct('run')
+      .then(() => toast(`“${state.name}” runs now.`, 'ok'))
+      .catch((error: Error) => toast(error.message, 'danger'))
+      .finally(() => setBusy(false));
+  };
   const index = (name: string) => design.entities.findIndex((entity) => entity.name === name);
   return (
     <article class="processor" aria-label={state.name}>
@@ -223,10 +236,16 @@ function ProcessorCard({
               KEEPER
             ) : (
               <>
-                On {state.on ?? described?.entity}: {described?.does ?? state.effect}
+                {state.next_run_at ? 'Runs' : 'On'} {state.on ?? described?.entity}: {described?.does ?? state.effect}
               </>
             )}
           </p>
+          {state.next_run_at && (
+            <p class="muted">
+              {state.running ? 'Running now' : `Last run ${state.last_run_at ? timeOf(state.last_run_at) : 'never'}`},
+              next {timeOf(state.next_run_at)}
+            </p>
+          )}
           {described?.when && (
             <details class="muted">
               <summary>under a condition</summary>
@@ -267,9 +286,15 @@ function ProcessorCard({
           <Button small icon={state.paused ? 'play' : 'pause'} busy={busy} onClick={toggle}>
             {state.paused ? 'Resume' : 'Pause'}
           </Button>
-          <Button small icon="replay" onClick={() => setReplaying(true)}>
-            Replay
-          </Button>
+          {state.next_run_at ? (
+            <Button small icon="play" busy={busy} disabled={state.paused} onClick={runNow}>
+              Run now
+            </Button>
+          ) : (
+            <Button small icon="replay" onClick={() => setReplaying(true)}>
+              Replay
+            </Button>
+          )}
         </div>
       </div>
       {state.last_problem && (

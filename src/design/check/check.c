@@ -238,6 +238,8 @@ static void run_rule(struct checker *c)
 		rule->index(c, s);
 	}
 	EACH (struct reach, r, c->reaches, rule->access ? c->d->access_count : 0) {
+		if (r->access->bound)
+			continue;
 		c->about = about_access(c, r->access);
 		rule->access(c, r);
 	}

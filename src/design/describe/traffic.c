@@ -76,6 +76,21 @@ static double units_of_merge(const struct access *a, double item_bytes)
 	return units + (over ? units_of_access(over, item_bytes) : 0) + runs * units_of_access(a->merge_run, item_bytes);
 }
 
+static void add_other_item(void *ctx, const struct term *t)
+{
+	*(double *)ctx += t->kind == TERM_FETCH || t->kind == TERM_EXISTS || t->kind == TERM_VISIBLE;
+}
+
+/* What `show` reads with each row. */
+static double others_of(const struct access *a)
+{
+	double n = 0;
+
+	EACH (struct attribute, s, a->show, a->show_count)
+		term_walk(s->derived, add_other_item, &n);
+	return n;
+}
+
 static double units_of_access(const struct access *a, double item_bytes)
 {
 	double units = 0;
@@ -86,7 +101,7 @@ static double units_of_access(const struct access *a, double item_bytes)
 	case ACCESS_QUERY: units = ceil(rows_of(a) * item_bytes / READ_UNIT) * (a->consistent ? 1 : 0.5); break;
 	case ACCESS_MERGE: units = units_of_merge(a, item_bytes); break;
 	}
-	return a->has_then ? units + rows_of(a) * one_item(a->consistent, item_bytes) : units;
+	return units + ((a->has_then ? 1 : 0) + others_of(a)) * rows_of(a) * one_item(a->consistent, item_bytes);
 }
 
 /* ---- sums ---- */

@@ -90,6 +90,8 @@ const struct design *design_load(struct arena *a, struct source s, const char *(
 		load_check_keys(l);
 		load_resolve(l);
 		load_share_processors(l);
+		if (findings_errors(f) == before)
+			load_make_bound(l);
 		load_check_claims(l);
 		load_infer(l);
 		load_check_sequences(l);
@@ -98,6 +100,7 @@ const struct design *design_load(struct arena *a, struct source s, const char *(
 		load_refer(l);
 		if (findings_errors(f) == before) {
 			load_keyed(l);
+			load_require_filtered(l);
 			load_sound(l);
 			load_shards(l);
 		}

@@ -80,7 +80,9 @@ struct load {
 	struct map *scopes;                    /* of terms, by address: load_term_scope() */
 	struct load_template *templates;       /* with their scopes */
 	struct load_named *named, **named_end; /* terms and templates read so far: load_names() */
-	struct map *inferred;                  /* attributes whose type is known, by address: load_infer() */
+	struct load_bound *bound;              /* patterns with bound parameters, to be made after the second pass */
+	size_t bound_count;
+	struct map *inferred; /* attributes whose type is known, by address: load_infer() */
 };
 
 /* ---- findings ---- */
@@ -315,6 +317,7 @@ void load_delete(struct load *l, void *into, const struct yaml *y);
 void load_login(struct load *l, void *into, const struct yaml *y);
 void load_accesses(struct load *l, void *into, const struct yaml *y); /* struct design */
 void load_where(struct load *l, void *into, const struct yaml *y);    /* struct access, as below */
+void load_filter(struct load *l, void *into, const struct yaml *y);
 void load_merge(struct load *l, void *into, const struct yaml *y);
 void load_then(struct load *l, void *into, const struct yaml *y);
 void load_walk(struct load *l, void *into, const struct yaml *y);
@@ -335,7 +338,16 @@ struct place load_placeholder_place(const struct load *l, struct load_span s, si
 void load_later(struct load *l, struct load_later what);
 void load_resolve(struct load *l);
 
+/* NULL, with a finding, when there is no such pattern. */
+const struct access *load_check_access(struct load *l, struct slice name, struct place p);
+/* How many patterns may be bound: room to leave after the last one. Before the second pass. */
+size_t load_bound_count(const struct load *l);
+/* pattern(parameter = attribute, …): the pattern that is made of it. *is: it is written so. */
+const void *load_bind(struct load *l, const struct load_later *w, bool *is);
+
 /* ---- after the second pass, in this order ---- */
+/* Makes the patterns with bound parameters, which follow the others. */
+void load_make_bound(struct load *l);
 /* Names and types of the keys of the table and its indexes. */
 void load_check_keys(struct load *l);
 /* Before the second pass: makes the rule for everywhere a part of all others. */
@@ -359,6 +371,8 @@ void load_refer(struct load *l);
 void load_needs_keys(struct load *l, const struct entity *e, const struct key_rule *rules, size_t n, struct place p);
 /* Records on each attribute in which keys its copies are (struct keyed_copy). Only without errors, as the rest. */
 void load_keyed(struct load *l);
+/* A parameter that a filter compares with must be given, unless the filter says what happens without it. */
+void load_require_filtered(struct load *l);
 /* Reports circles, and parameters that nothing gives. */
 void load_sound(struct load *l);
 /* Reports terms that can never work, and values that can never be what they are used for. */

@@ -123,7 +123,7 @@ static const struct load_word words[] = {
 	{ "where", .read = load_where },
 	{ "merge", .read = read_merge },
 	{ "batch", .read = read_batch },
-	{ "filter", WORD_TERM, AT(access, filter) },
+	{ "filter", .read = load_filter },
 	{ "returns", WORD_TEXT, AT(access, entity), "the name of an entity", NAME_ENTITY, FOUND(access, of) },
 	{ "order", .read = read_order },
 	{ "limit", WORD_INTEGER, AT(access, limit), "a number of items", .most = LIMIT_MOST },
@@ -229,7 +229,7 @@ void load_accesses(struct load *l, void *into, const struct yaml *y)
 	const struct yaml_entry *entries = load_map(l, y, "a map of access patterns by name", &count);
 
 	(void)into;
-	l->accesses = arena_array(l->a, struct access, count);
+	l->accesses = arena_array(l->a, struct access, count + load_bound_count(l));
 	l->d->accesses = l->accesses;
 	l->d->access_count = count;
 	for (size_t i = 0; i < count; i++) {

@@ -143,17 +143,22 @@ static const void *resolve_where(struct load *l, const struct load_later *w)
 }
 
 /* ---- access patterns ---- */
-static const void *resolve_access(struct load *l, const struct load_later *w)
+const struct access *load_check_access(struct load *l, struct slice name, struct place p)
 {
-	const struct access *found = design_access(l->d, w->name);
+	const struct access *found = design_access(l->d, name);
 	struct load_names names = { .a = l->a };
 
 	if (found)
 		return found;
 	EACH (struct access, a, l->d->accesses, l->d->access_count)
 		load_names_add(&names, a->name);
-	load_unknown(l, w->place, "unknown-pattern", "access pattern", w->name, &names);
+	load_unknown(l, p, "unknown-pattern", "access pattern", name, &names);
 	return NULL;
+}
+
+static const void *resolve_access(struct load *l, const struct load_later *w)
+{
+	return load_check_access(l, w->name, w->place);
 }
 
 static const void *resolve_parameter(struct load *l, const struct load_later *w)
@@ -168,15 +173,20 @@ static const void *resolve_parameter(struct load *l, const struct load_later *w)
 
 static const void *resolve_access_by(struct load *l, const struct load_later *w)
 {
-	const struct access *a = resolve_access(l, w);
+	bool is_bound;
+	const struct access *bound = load_bind(l, w, &is_bound);
+	const struct access *a = is_bound ? NULL : resolve_access(l, w);
 	const struct entity *e = design_entity(l->d, w->of);
 
+	if (is_bound)
+		return bound;
 	for (size_t i = 0; a && e && i < a->param_count; i++)
 		if (!load_entity_has(e, a->params[i]))
 			load_error(l, w->place, "unknown-attribute",
 				   "'%.*s' has the parameter '%.*s', which is not an attribute of %.*s",
 				   SLICE_ARG(a->name), SLICE_ARG(a->params[i]), SLICE_ARG(e->name))
-				->repair = SLICE("name the parameter like the attribute whose value it gets");
+				->repair = arena_printf(l->a, "bind it, as in %.*s(%.*s = …)", SLICE_ARG(a->name),
+							SLICE_ARG(a->params[i]));
 	return a;
 }
 

@@ -135,6 +135,11 @@ static void check_call(struct load *l, const struct processor *p, const struct a
 		if (!is_assigned(with, n, *name) && (n || !p->of || !load_entity_has(p->of, *name)) &&
 		    !is_assigned(p->let, n ? 0 : p->let_count, *name))
 			lacks(l, p->place, a, *name);
+	EACH (struct attribute, q, a->query_params, a->query_param_count)
+		if (q->required && !q->default_ && !is_assigned(with, n, q->name) &&
+		    (n || !p->of || !load_entity_has(p->of, q->name)) &&
+		    !is_assigned(p->let, n ? 0 : p->let_count, q->name))
+			lacks(l, p->place, a, q->name);
 }
 
 /* Parameters of the merge itself are handed on. */
@@ -150,6 +155,15 @@ static void check_run(struct load *l, const struct access *a)
 			given = given || slice_equal(p->name, *name);
 		if (!given)
 			lacks(l, a->place, run, *name);
+	}
+	EACH (struct attribute, q, run->query_params, run->query_param_count) {
+		bool given = q->default_ || is_assigned(a->merge_with, a->merge_with_count, q->name) ||
+			     slice_among(a->params, a->param_count, q->name);
+
+		EACH (struct attribute, p, a->query_params, a->query_param_count)
+			given = given || slice_equal(p->name, q->name);
+		if (q->required && !given)
+			lacks(l, a->place, run, q->name);
 	}
 }
 

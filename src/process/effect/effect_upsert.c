@@ -1,6 +1,6 @@
 /* upsert: creates an item, or changes it: adds to numbers, keeps the highest or lowest value, sets the rest.
  *
- * The item is read, and written under the condition that what decided is unchanged (write_plan.h, P2); otherwise it is
+ * The item is read, and written under the condition that what is set is as it was (write_plan.h, P2); otherwise it is
  * read again. The position is in the same transaction: the item has each change once. Sums and extremes are the same in
  * whatever order changes come; what `with` sets is that of the last one.
  * SPDX-License-Identifier: Apache-2.0 */
@@ -120,7 +120,9 @@ static void take(struct upsert *u, const struct candidate *c)
 			row_set(&u->given, c->rule->list[i].at, c->values[i]);
 }
 
-/* Attributes that may not change are set when the item is created, and stay. */
+/* Attributes that may not change are set when the item is created, and stay. What is set has its old value in the
+ * condition. A value that is not beyond the item's sets nothing, and needs no condition: another write that moves the
+ * item's value meanwhile comes after this one. So writes that only add do not make each other wait. */
 static void give_changes(struct upsert *u, const struct row *before)
 {
 	struct write *w = &u->write;
@@ -138,7 +140,6 @@ static void give_changes(struct upsert *u, const struct row *before)
 	for (size_t i = 0; i < p->extreme_count; i++) {
 		const struct candidate *c = &u->candidates[i];
 
-		names_add(w->run->arena, &w->looked_at, c->rule->list[0].at);
 		if (is_beyond(c, row_get(before, c->rule->list[0].at)))
 			take(u, c);
 	}

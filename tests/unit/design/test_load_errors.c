@@ -445,6 +445,17 @@ static void processors_are_checked(void **state)
 		{ "on: Thing created, send: {to: 'http://x', secret: «short»}", "wrong-value", "at least 16" },
 		{ "on: Thing created, remove all: of owner(«whom» = id)", "unknown-parameter", "who" },
 		{ "on: Thing created, update: User(owner), with: {«uid»: null}", "wrong-clause", "part of the identity" },
+		{ "on: Thing created, each: x in «n», delete: Thing(id)", "wrong-type", "a list is expected" },
+		{ "on: Thing created, each: «old» in of owner(who = id), delete: Thing(id)", "bad-name", "has a meaning" },
+		{ "on: Thing created, upsert: User(owner), add: {«name»: 1}", "wrong-type", "added to" },
+		{ "on: Thing created, upsert: User(owner), highest: {«things»: n}", "wrong-clause", "cannot be set here" },
+		{ "on: Thing created, upsert: User(owner), highest: {name: «n»}", "wrong-type", "a text" },
+		{ "on: Thing created, update: User(owner), add: {«things»: 1}", "wrong-clause", "go with 'upsert'" },
+		{ "every: «7 minutes», delete: Thing('a')", "wrong-value", "how often" },
+		{ "every: «hour at 03:00», delete: Thing('a')", "wrong-value", "how often" },
+		{ "every: day at 03:00, when: «m» = 1, delete: Thing('a')", "unknown-attribute", "m" },
+		{ "on: Thing created, effects: [{«delet»: Thing(id)}]", "unknown-word", "delete" },
+		{ "on: Thing created, effects: [«{»when: n > 1}]", "missing-word", "an effect is one of" },
 	};
 	/* clang-format on */
 
