@@ -44,6 +44,7 @@ static const struct load_word words[] = {
 	{ "ttl", WORD_TEXT, AT(design, ttl), "the name of an attribute" },
 	{ "billing", .read = load_billing },
 	{ "callers", .read = load_callers },
+	{ "types", .read = load_structures },
 	{ "entities", .read = load_entities },
 	{ "access", .read = load_accesses },
 	{ "processors", .read = load_processors },

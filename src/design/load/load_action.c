@@ -29,6 +29,7 @@ static void read_companion(struct load *l, const struct yaml *y, struct companio
 		if (slice_is(entries[i].key.text, "for"))
 			read_each(l, c, &entries[i].value);
 	scope->variable = c->each_variable;
+	scope->each = load_elements_of(l->entity, c->each_list);
 	for (size_t i = 0; i < count; i++) {
 		struct slice word = entries[i].key.text;
 

@@ -70,7 +70,7 @@ static void visit_term(void *ctx, const struct term *t)
 	struct term *own = OURS(struct term, t);
 
 	switch (t->kind) {
-	case TERM_PATH: own->at = number_path(x, t->names, t->of); break;
+	case TERM_PATH: own->at = t->of == TERM_OF_ELEMENT ? NULL : number_path(x, t->names, t->of); break;
 	case TERM_FETCH: own->at = number_name(x, t->attribute); /* fall through */
 	case TERM_EXISTS:
 	case TERM_VISIBLE: own->entity = design_entity(x->load->d, t->name); break;

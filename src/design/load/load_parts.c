@@ -22,6 +22,13 @@ struct load_scope *load_access_scope(struct load *l, const struct access *a, boo
 }
 
 /* ---- for: x in list ---- */
+const struct attribute *load_elements_of(const struct entity *e, const struct term *list)
+{
+	const struct attribute *a = list && term_name(list) ? entity_attribute(e, *term_name(list)) : NULL;
+
+	return a && a->type == ATTR_LIST ? a->each : NULL;
+}
+
 const struct load_scope *load_each(struct load *l, struct each_rule *each, struct load_span loop,
 				   const struct load_scope *scope)
 {
@@ -38,6 +45,7 @@ const struct load_scope *load_each(struct load *l, struct each_rule *each, struc
 	inner = load_scope_of(l, scope->entity);
 	each->variable = inner->variable = span_text(name);
 	each->list = load_span_term(l, list, scope);
+	inner->each = load_elements_of(scope->entity, each->list);
 	return inner;
 }
 

@@ -308,4 +308,6 @@ void load_types(struct load *l)
 	}
 	l->subject = SLICE("");
 	the_rest(&d);
+	for (const struct load_template *t = l->templates; t; t = t->next)
+		type_check_template(l, t);
 }
