@@ -76,3 +76,20 @@ test('twenty products are one transaction', async () => {
   await ann.post(`/orders/${body.order}/cancel`);
   assert.deepEqual(await Promise.all(skus.map(stockOf)), skus.map(() => 1));
 });
+
+test('lines have a product and a quantity: the quantities of one product are added up', async () => {
+  await product('nut', 10);
+  await product('bolt', 10);
+  const cart = (lines, options) => ann.post('/carts', { lines }, options);
+  const { body } = await cart([{ sku: 'nut', quantity: 3 }, { sku: 'bolt', quantity: 1 }, { sku: 'nut', quantity: 2 }]);
+  assert.deepEqual([await stockOf('nut'), await stockOf('bolt')], [5, 9]);
+  const { body: receipts } = await clerk.get('/products/nut/receipts');
+  assert.deepEqual(receipts.items.map(({ quantity }) => quantity).sort(), [2, 3]);
+  const many = await cart([{ sku: 'bolt', quantity: 1 }, { sku: 'nut', quantity: 3 }, { sku: 'nut', quantity: 3 }], { status: 409 });
+  assert.equal(many.body.detail, 'Product nut: there is not enough of it');
+  await cart([{ sku: 'gone', quantity: 1 }], { status: 422 });
+  await ann.patch(`/carts/${body.cart}`, { lines: [{ sku: 'bolt', quantity: 4 }] });
+  assert.deepEqual([await stockOf('nut'), await stockOf('bolt')], [10, 6]);
+  await ann.post(`/carts/${body.cart}/cancel`);
+  assert.deepEqual([await stockOf('nut'), await stockOf('bolt')], [10, 10]);
+});

@@ -259,6 +259,8 @@ const struct attribute *load_elements_of(const struct entity *e, const struct te
 /* variable in what follows */
 bool load_loop(struct load *l, const struct yaml *y, const char *expected, struct slice *variable,
 	       struct load_span *over);
+/* What the elements of a list are that is an attribute of the entity; NULL: anything. */
+const struct attribute *load_elements_of(const struct entity *e, const struct term *list);
 /* for: x in list, of the entity being read. Returns the scope with the variable. */
 const struct load_scope *load_each(struct load *l, struct each_rule *each, struct load_span loop,
 				   const struct load_scope *scope);
