@@ -40,36 +40,6 @@ const struct attribute *entity_attribute(const struct entity *e, struct slice na
 	return NULL;
 }
 
-const struct attribute *structure_member(const struct structure *s, struct slice name)
-{
-	EACH (struct attribute, m, s->members, s->member_count)
-		if (slice_equal(m->name, name))
-			return m;
-	return NULL;
-}
-
-const struct attribute *attribute_inside(const struct attribute *a, struct slice name, bool element, bool *wrong)
-{
-	const struct attribute *m = NULL;
-
-	*wrong = false;
-	if (a->compressed) {
-		*wrong = true;
-		return NULL;
-	}
-	switch (a->type) {
-	case ATTR_LIST: *wrong = !element; return element ? a->each : NULL;
-	case ATTR_MAP:
-		*wrong = element;
-		if (element || !a->members)
-			return element ? NULL : a->each;
-		m = structure_member(a->members, name);
-		*wrong = !m && !a->members->open;
-		return m;
-	default: *wrong = true; return NULL;
-	}
-}
-
 struct slice entity_collection(const struct entity *e)
 {
 	struct slice path = e->path;
@@ -155,6 +125,36 @@ static bool sets_attribute(const void *ctx, const struct entity *from, const str
 bool design_also_sets(const struct design *d, const struct entity *e, struct slice attribute)
 {
 	return design_any_also(d, sets_attribute, &(struct attribute_of){ e, attribute });
+}
+
+const struct attribute *structure_member(const struct structure *s, struct slice name)
+{
+	EACH (struct attribute, m, s->members, s->member_count)
+		if (slice_equal(m->name, name))
+			return m;
+	return NULL;
+}
+
+const struct attribute *attribute_inside(const struct attribute *a, struct slice name, bool element, bool *wrong)
+{
+	const struct attribute *m = NULL;
+
+	*wrong = false;
+	if (a->compressed) {
+		*wrong = true;
+		return NULL;
+	}
+	switch (a->type) {
+	case ATTR_LIST: *wrong = !element; return element ? a->each : NULL;
+	case ATTR_MAP:
+		*wrong = element;
+		if (element || !a->members)
+			return element ? NULL : a->each;
+		m = structure_member(a->members, name);
+		*wrong = !m && !a->members->open;
+		return m;
+	default: *wrong = true; return NULL;
+	}
 }
 
 bool entity_takes(const struct entity *e)

@@ -72,7 +72,8 @@ struct structure {
 
 struct attribute {
 	struct slice name;
-	const struct name *at; /* the same name as a number (name.h), as every `at` here */
+	struct slice group, word; /* of a counter in a map, named group.word; empty: none */
+	const struct name *at;    /* the same name as a number (name.h), as every `at` here */
 	struct place place;
 	enum attr_type type;
 	enum attr_type element;          /* LIST, SET; ATTR_MAP for lists of anything, and of structures */
@@ -167,7 +168,8 @@ struct count_rule {
 	struct each_rule each;
 	struct slice attribute;
 	const struct name *at;
-	const struct term *by; /* NULL: 1 */
+	const struct term *key; /* while it is loaded: attribute[key] */
+	const struct term *by;  /* NULL: 1 */
 	const struct term *when;
 	const struct term *if_; /* a condition on the target, besides its existence; NULL: none */
 };
@@ -274,6 +276,15 @@ struct login_claim {
 	struct place place;
 };
 
+/* mail: {to, address, verified, reset, proof}: single-use tokens that are sent to the account's address */
+struct login_mail {
+	struct slice to, secret;        /* the webhook that sends mail; signs it, empty: the design's own */
+	struct slice address, verified; /* attributes: where it goes; that the address is proved, empty: none */
+	const struct name *address_at, *verified_at;
+	int64_t reset_seconds, proof_seconds; /* validity of the tokens */
+	struct place place;
+};
+
 struct login {
 	bool present;
 	struct place place;
@@ -291,6 +302,7 @@ struct login {
 	int64_t token_seconds;   /* validity of a token */
 	const struct login_claim *claims;
 	size_t claim_count;
+	struct login_mail mail;       /* its address empty: none */
 	const struct slice *patterns; /* ids */
 	size_t pattern_count;
 };
@@ -604,6 +616,12 @@ const struct access *design_access(const struct design *d, struct slice name);
 const struct design_index *design_index(const struct design *d, struct slice name);
 const struct action *entity_action(const struct entity *e, struct slice name);
 const struct attribute *entity_attribute(const struct entity *e, struct slice name);
+/* Where new items of the entity are POSTed to: its path without the placeholders at its end; the path itself if there
+ * are none. */
+struct slice entity_collection(const struct entity *e);
+bool attribute_is_number(const struct attribute *a);
+/* Whether the index's projection has an attribute that is not a key. */
+bool index_carries(const struct design_index *x, struct slice name);
 /* NULL: the structure has no such member. */
 const struct attribute *structure_member(const struct structure *s, struct slice name);
 /* What a step into a value of the attribute leads to: a member, each value of a map or, with `element`, of a list.
@@ -614,12 +632,6 @@ static inline bool attribute_is_structured(const struct attribute *a)
 {
 	return a->members || a->each;
 }
-/* Where new items of the entity are POSTed to: its path without the placeholders at its end; the path itself if there
- * are none. */
-struct slice entity_collection(const struct entity *e);
-bool attribute_is_number(const struct attribute *a);
-/* Whether the index's projection has an attribute that is not a key. */
-bool index_carries(const struct design_index *x, struct slice name);
 /* Whether it tells items apart for ever: unique, and it never changes. NULL: no. */
 static inline bool attribute_is_id(const struct attribute *a)
 {

@@ -169,16 +169,17 @@ void oas_element(struct oas *o, const struct attribute *a)
 		.choice_count = a->choice_count,
 	};
 
-	bool patch = o->patch;
+	if (a->each) {
+		bool patch = o->patch;
 
-	o->patch = false; /* a list is given as a whole */
-	if (a->each)
+		o->patch = false; /* a list is given as a whole */
 		oas_attribute(o, a->each);
-	else if (a->element == ATTR_MAP)
+		o->patch = patch;
+	} else if (a->element == ATTR_MAP) {
 		oas_put(o, "{}");
-	else
+	} else {
 		oas_attribute(o, &element);
-	o->patch = patch;
+	}
 }
 
 /* ---- descriptions ---- */

@@ -26,7 +26,12 @@ struct write_options {
 	bool merge;                    /* update: maps in the changes are patches of the existing ones (INPUT_PATCH) */
 	struct slice entry; /* with `merge`: the changes set or remove this one member of one map; empty: none */
 	bool put;           /* create by PUT on the identity's own path: path parameters are given in `given` */
-	bool shown;         /* the caller wants the item in the reply: the read rule is checked before the commit */
+	/* Update: asked of the item in each try; what it reads is in `still_reads`, and part of the condition. */
+	bool (*still)(void *ctx, struct run *r, const struct row *full);
+	void *still_ctx;
+	const struct name *const *still_reads;
+	size_t still_count;
+	bool shown; /* the caller wants the item in the reply: the read rule is checked before the commit */
 };
 
 /* Which item: the entity's parameters, in their order. */

@@ -189,6 +189,8 @@ static void visit_entity(struct naming *x, struct entity *e)
 	e->login.password_at = number_name(x, e->login.password);
 	e->login.subject_at = number_name(x, e->login.subject);
 	e->login.role_at = number_name(x, e->login.role);
+	e->login.mail.address_at = number_name(x, e->login.mail.address);
+	e->login.mail.verified_at = number_name(x, e->login.mail.verified);
 	EACH (struct login_claim, k, e->login.claims, e->login.claim_count)
 		OURS(struct login_claim, k)->at = number_name(x, k->attribute);
 	e->version_at = number_name(x, e->version);
