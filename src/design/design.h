@@ -59,12 +59,25 @@ struct keyed_copy {
 	struct slice entity;             /* the entity with the copy */
 };
 
+/* The members of a map: of `types`, or written where it is used. */
+struct structure {
+	struct slice name; /* empty: it is written where it is used */
+	struct place place;
+	const struct attribute *members; /* types, ranges, choices, forms, `required`, `lower`, constant defaults */
+	size_t member_count;
+	bool open; /* `other members: anything` */
+	int depth; /* of structures in it; 1: none */
+};
+#define STRUCTURE_DEPTH_MAX 8
+
 struct attribute {
 	struct slice name;
 	const struct name *at; /* the same name as a number (name.h), as every `at` here */
 	struct place place;
 	enum attr_type type;
-	enum attr_type element;      /* LIST, SET; ATTR_MAP for lists of anything */
+	enum attr_type element;          /* LIST, SET; ATTR_MAP for lists of anything, and of structures */
+	const struct structure *members; /* MAP: it has these; NULL: anything, or `each` */
+	const struct attribute *each; /* LIST of structures, `map of T`: what each value is, without a name; NULL: no such type */
 	enum attr_form form;         /* STRING; of LIST and SET each element's */
 	bool fine;                   /* TIMESTAMP: with milliseconds; of LIST each element */
 	const struct regex *matches; /* STRING, TEXT; of LIST and SET each element. NULL: any text */
@@ -74,6 +87,7 @@ struct attribute {
 	bool required, id, now, touched, counter, fixed, lower, hidden, private_, compressed, the_caller;
 	bool sequence;          /* a counter that moves only when a number is taken from it */
 	bool managed;           /* set by actions, processors and operators, never by a body of create or update */
+	bool last_writer;       /* the caller of each write; absent when the server itself wrote last */
 	bool unique;            /* a companion must guard it */
 	bool from_key;          /* not stored: read from the item's key */
 	bool in_address;        /* part of the entity's identity: must fit into its path */
@@ -140,9 +154,17 @@ struct reference {
 	struct place place;
 };
 
+/* for: x in list */
+struct each_rule {
+	struct slice variable; /* empty: once, without a list */
+	const struct name *at;
+	const struct term *list;
+};
+
 /* E(args).attribute by term when term */
 struct count_rule {
 	struct reference target;
+	struct each_rule each;
 	struct slice attribute;
 	const struct name *at;
 	const struct term *by; /* NULL: 1 */
@@ -153,6 +175,7 @@ struct count_rule {
 /* E(args) [when term] [if term]: sentence */
 struct requirement {
 	struct reference target;
+	struct each_rule each;
 	const struct term *when;
 	const struct term *if_;
 	struct slice sentence; /* empty: a standard one */
@@ -175,6 +198,26 @@ struct assignment {
 	struct place place;
 };
 
+enum event_kind { ON_CREATED = 1, ON_UPDATED = 2, ON_DELETED = 4 };
+
+/* also: another item that is written in the same transaction, by the rules of its entity */
+enum also_kind { ALSO_PUT, ALSO_UPDATE, ALSO_DELETE };
+extern const char *const also_kind_names[];
+struct also_rule {
+	struct place place;
+	int events; /* enum event_kind: of the item; 0: whenever the action is done */
+	enum also_kind kind;
+	struct slice target;     /* the entity that is written */
+	struct reference to_ref; /* UPDATE, DELETE: which item */
+	const struct entity *to; /* target */
+	struct each_rule each;
+	const struct term *when;
+	const struct assignment *with; /* PUT, UPDATE: attributes */
+	size_t with_count;
+	const struct assignment *add; /* UPDATE: counters, and by how much they move */
+	size_t add_count;
+};
+
 struct action {
 	struct slice name; /* POST …/<name> */
 	struct place place;
@@ -193,6 +236,8 @@ struct action {
 	size_t require_count;
 	const struct assignment *add; /* counters moved by the value of a term */
 	size_t add_count;
+	const struct also_rule *also;
+	size_t also_count;
 	int64_t gather_seconds;       /* of an action that only adds: written once per interval; 0: at once */
 	bool creates;                 /* creates the item if there is none: blocking a user who does not follow */
 	const struct slice *patterns; /* ids */
@@ -278,6 +323,8 @@ struct entity {
 	size_t lives_count;
 	const struct check_rule *checks;
 	size_t check_count;
+	const struct also_rule *also;
+	size_t also_count;
 	const struct term *allow[ALLOW_VERBS]; /* NULL: only operators */
 	/* The rule for everywhere, already a part of `allow`, for what no `allow` decides. NULL: none, or exempt */
 	const struct term *everywhere;
@@ -291,7 +338,9 @@ struct entity {
 	struct slice found_by; /* access pattern that completes the key when the identity does not; empty: none */
 	const struct access *found_access; /* the same */
 	bool internal;                     /* no routes of its own: written by companions and processors only */
-	bool may_expire;                   /* its items can have the ttl attribute */
+	const struct attribute *show; /* what its own read shows besides the item: `derived`, and its inferred type */
+	size_t show_count;
+	bool may_expire; /* its items can have the ttl attribute */
 	/* access pattern ids that creating, updating, deleting and reading by key serve: "W-A17" */
 	const struct slice *patterns[ALLOW_VERBS];
 	size_t pattern_count[ALLOW_VERBS];
@@ -381,6 +430,8 @@ struct access {
 	const struct slice *without; /* attributes left out of the rows */
 	const struct name *const *without_at;
 	size_t without_count;
+	const struct attribute *show; /* what rows show besides the item: `derived`, and its inferred type */
+	size_t show_count;
 	const struct slice *merge_of;            /* merge: several patterns as one list, by merge_by, else merge_else */
 	const struct access *const *merge_parts; /* the same */
 	size_t merge_of_count;
@@ -394,19 +445,43 @@ struct access {
 };
 
 /* ---- processors ---- */
-enum event_kind { ON_CREATED = 1, ON_UPDATED = 2, ON_DELETED = 4 };
-enum effect_kind { EFFECT_PUT, EFFECT_UPDATE, EFFECT_DELETE, EFFECT_COUNT, EFFECT_SEND, EFFECT_REMOVE_ALL };
+enum effect_kind {
+	EFFECT_PUT,
+	EFFECT_UPDATE,
+	EFFECT_DELETE,
+	EFFECT_COUNT,
+	EFFECT_SEND,
+	EFFECT_REMOVE_ALL,
+	EFFECT_UPSERT,
+};
 
+/* highest: {score: points, at: played}: the first attribute keeps the highest (or lowest) value, and the others are set
+ * together with it */
+struct extreme {
+	const struct assignment *list;
+	size_t count;
+	bool lowest;
+	struct place place;
+};
+
+/* One effect of a processor. The effects of one processor follow one another in the design; all but what describes the
+ * effect is the same in each. */
 struct processor {
 	struct slice name;
+	size_t parts; /* of the first effect: how many there are; of the others 0 */
 	struct place place;
 	struct slice entity;
 	const struct entity *of; /* that entity */
 	int events;
+	/* every: instead of `on`, at these times (UTC): offset + n * seconds since 1970 */
+	int64_t every_seconds, every_offset; /* 0: on changes */
+	struct slice every;                  /* as written */
 	const struct term *when;
 	const struct assignment *let;
 	size_t let_count;
+	const struct term *only_when; /* of this effect alone: asked for each row; NULL: always */
 	struct slice each_variable, each_pattern;
+	const struct term *each_list; /* a list of the item instead of a pattern; NULL: none */
 	const struct name *each_at;
 	const struct assignment *each_with;
 	size_t each_with_count;
@@ -415,12 +490,16 @@ struct processor {
 	const struct entity *target_entity; /* the former */
 	const struct access *target_access; /* the latter */
 	const struct access *rows_access;   /* each_pattern, or without one target_access; NULL: there is one row */
-	struct reference target_ref;        /* UPDATE, DELETE, COUNT */
+	struct reference target_ref;        /* UPDATE, DELETE, COUNT, UPSERT */
 	struct slice target_attribute;      /* COUNT */
 	const struct name *target_at;       /* the same */
 	const struct term *by;              /* COUNT; NULL: 1 */
 	const struct assignment *with;      /* attributes of the target; parameters of the pattern for REMOVE_ALL */
 	size_t with_count;
+	const struct assignment *add; /* UPSERT: numbers that are added to */
+	size_t add_count;
+	const struct extreme *extremes; /* UPSERT */
+	size_t extreme_count;
 	struct slice send_url;    /* empty: nothing is sent */
 	struct slice send_secret; /* signs a webhook; empty: the design's own */
 	bool send_opensearch;
@@ -485,6 +564,8 @@ struct traffic_rule {
 
 struct design {
 	struct source source;
+	const struct structure *types; /* in the order of the file */
+	size_t type_count;
 	struct slice name, title, table;
 	struct place table_place;
 	struct key_schema key;
@@ -533,6 +614,16 @@ struct slice entity_collection(const struct entity *e);
 bool attribute_is_number(const struct attribute *a);
 /* Whether the index's projection has an attribute that is not a key. */
 bool index_carries(const struct design_index *x, struct slice name);
+/* NULL: the structure has no such member. */
+const struct attribute *structure_member(const struct structure *s, struct slice name);
+/* What a step into a value of the attribute leads to: a member, each value of a map or, with `element`, of a list.
+ * NULL: nothing is known of it, *wrong: it has no such part. */
+const struct attribute *attribute_inside(const struct attribute *a, struct slice name, bool element, bool *wrong);
+/* Whether values of the attribute have a structure: they are checked inside. */
+static inline bool attribute_is_structured(const struct attribute *a)
+{
+	return a->members || a->each;
+}
 /* Whether it tells items apart for ever: unique, and it never changes. NULL: no. */
 static inline bool attribute_is_id(const struct attribute *a)
 {
@@ -542,6 +633,15 @@ static inline bool attribute_is_id(const struct attribute *a)
 bool access_has_parameter(const struct access *a, const struct name *n);
 /* Whether the list assigns to an attribute of this name. */
 bool is_assigned(const struct assignment *list, size_t n, struct slice attribute);
+/* Whether an effect sets the attribute of its target, or adds to it. */
+bool effect_sets(const struct processor *p, struct slice attribute);
+/* Whether `is` holds for some rule under `also`, of an entity or one of its actions. */
+typedef bool also_is(const void *ctx, const struct entity *from, const struct also_rule *x);
+bool design_any_also(const struct design *d, also_is *is, const void *ctx);
+/* Whether some rule under `also` puts such an item. */
+bool design_also_puts(const struct design *d, const struct entity *e);
+/* Whether some rule under `also` gives or moves the attribute. */
+bool design_also_sets(const struct design *d, const struct entity *e, struct slice attribute);
 /* Whether a new item takes a number from a sequence. */
 bool entity_takes(const struct entity *e);
 /* Whether the attribute is part of the table's own key; of any key, also of an index. */

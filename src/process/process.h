@@ -80,6 +80,7 @@ struct process_reading {
 	uint64_t done, retries, lost; /* since the start */
 	int64_t parked;
 	bool paused;
+	bool scheduled;    /* it runs at times, and has no changes to replay */
 	bool stands_still; /* positions or switches could not be read at the start */
 	uint64_t passed_over[PASSED_OVER_REASONS];
 };

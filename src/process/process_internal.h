@@ -42,7 +42,22 @@ struct station {
 	atomic_uint epoch;         /* rises when positions were changed from outside (a replay) */
 	_Atomic uint64_t replayed; /* the last replay that is known: a hash (processor_switch) */
 	struct ledger ledger;
+	/* of one that runs on a schedule (process_schedule.c): */
+	atomic_bool run_now;    /* an operator asks for a run */
+	_Atomic int64_t due_ms; /* of the run under way; 0: none */
+	_Atomic int64_t ran_ms; /* the last run, as far as this server knows; 0: none */
 };
+
+static inline bool station_is_scheduled(const struct station *s)
+{
+	return s->processor && s->processor->every_seconds;
+}
+
+/* Whether it has tracks: it reads the stream, and writes to the table. */
+static inline bool station_has_tracks(const struct station *s)
+{
+	return !s->sender && !station_is_scheduled(s);
+}
 
 /* the changes after a position */
 struct page {
@@ -126,6 +141,7 @@ static inline struct reader *reader_of(struct seat *s)
 }
 
 struct keeper_roles;
+struct timetable;
 
 struct process {
 	struct app *app;
@@ -137,6 +153,8 @@ struct process {
 	struct station *stations;
 	size_t station_count;
 	bool has_tracks;
+	bool has_schedules;
+	struct timetable *timetable;      /* the watcher's; NULL: not started, or nothing has a schedule */
 	struct backend *backend;          /* the watcher's */
 	struct arena arena;               /* the watcher's */
 	struct arena memory;              /* of what lives as long as the process */
@@ -237,8 +255,22 @@ void track_moved(struct track *t, const struct change *c);
 /* ---- process_retry.c ---- */
 /* A change has failed: schedules the next try, or parks it. */
 void track_failed(struct track *t, struct run *r, const struct change *c);
+/* How often to try, and how long to wait after so many tries. */
+int track_most_tries(enum problem_type t);
+int64_t track_wait_ms(int tries);
 /* This change is done. If it is at or after the failing one, the tries are over. */
 void track_went_past(struct track *t, struct slice sequence);
+
+/* ---- process_schedule.c ---- */
+/* Positions of schedules are in this "shard"; with a remote table it has an owner, as shards have. */
+#define SCHEDULE_SHARD "schedule"
+/* The last time at which it was due, at or before `now_ms`. */
+int64_t schedule_due_ms(const struct processor *p, int64_t now_ms);
+/* The time of a run, from its sequence. */
+int64_t schedule_ms(struct slice sequence);
+bool schedule_start(struct process *p) MUST_CHECK;
+void schedule_wake(struct process *p); /* any thread */
+void schedule_stop(struct process *p);
 
 /* ---- process_control.c, process_parked.c ---- */
 void control_put_time(struct buf *b, const char *name, int64_t ms);

@@ -144,7 +144,7 @@ static size_t count_tracks(const struct process *p)
 	size_t n = 0;
 
 	for (size_t i = 0; i < p->station_count; i++)
-		n += !p->stations[i].sender;
+		n += station_has_tracks(&p->stations[i]);
 	return n;
 }
 
@@ -172,7 +172,7 @@ struct reader *reader_new(struct process *p, struct slice stream, const struct s
 	r->tail.looks = &p->looks;
 	r->seat.shard = r->tail.shard;
 	for (size_t i = 0; i < p->station_count; i++)
-		if (!p->stations[i].sender)
+		if (station_has_tracks(&p->stations[i]))
 			r->tracks[r->track_count++] = (struct track){ .reader = r, .station = &p->stations[i] };
 	return r;
 }

@@ -10,7 +10,12 @@ static bool is_lasting(enum problem_type t)
 	return t != PROBLEM_BUSY && t != PROBLEM_INTERNAL && t != PROBLEM_TOO_MANY;
 }
 
-static int64_t wait_ms(int tries)
+int track_most_tries(enum problem_type t)
+{
+	return is_lasting(t) ? RETRIES_LASTING : RETRIES;
+}
+
+int64_t track_wait_ms(int tries)
 {
 	int64_t wait = RETRY_FIRST_MS;
 
@@ -24,7 +29,7 @@ static void wait_for(struct track *t, struct run *r, int tries)
 {
 	track_save_passed(t, r);
 	track_forget(t); /* the failed try may have moved it */
-	t->next_us = clock_monotonic_us() + wait_ms(tries) * 1000;
+	t->next_us = clock_monotonic_us() + track_wait_ms(tries) * 1000;
 }
 
 /* Parks the change and moves the position: one transaction. */

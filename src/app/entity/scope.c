@@ -3,6 +3,7 @@
 #include "app/entity/scope.h"
 #include "app/entity/upward.h"
 #include "app/entity/entity.h"
+#include "app/entity/entity_key.h"
 #include "app/entity/witness.h"
 
 #define DEPTH_MOST    8 /* rules that evaluate other rules (visible E): ends a circle */
@@ -63,6 +64,25 @@ static bool other_item(struct scope *s, const struct term *t, const struct value
 	return hide(s, item, *w);
 }
 
+/* What the caller may not read counts as absent. */
+static bool hide_unreadable(struct scope *s, const struct term *t, struct row *item)
+{
+	const struct attribute *a = NULL;
+	bool may = true;
+
+	if (!s->as_caller || !item->entity)
+		return true;
+	if (!entity_allows_item(s->run, ALLOW_READ, item, &may))
+		return false;
+	if (t->kind == TERM_FETCH)
+		a = slots_attribute(item->entity->slots, t->at);
+	if (may && a && a->private_ && !entity_allows_item(s->run, ALLOW_UPDATE, item, &may))
+		return false;
+	if (!may)
+		*item = (struct row){ 0 };
+	return true;
+}
+
 static bool scope_fetch(void *ctx, const struct term *t, const struct value *args, bool *there, struct value *v,
 			struct error *e)
 {
@@ -75,7 +95,7 @@ static bool scope_fetch(void *ctx, const struct term *t, const struct value *arg
 	*v = VALUE_ABSENT;
 	if (!enter(s))
 		return stop(s, e);
-	ok = other_item(s, t, args, &other, &w);
+	ok = other_item(s, t, args, &other, &w) && hide_unreadable(s, t, &other);
 	*there = other.entity != NULL;
 	if (*there && t->kind == TERM_FETCH) {
 		*v = row_get(&other, t->at);
@@ -277,5 +297,27 @@ bool scope_args(struct scope *s, const struct term *const *args, size_t n, struc
 	for (size_t i = 0; i < n; i++)
 		if (!scope_value(s, args[i], &values[i]))
 			return false;
+	return true;
+}
+
+bool scope_each(struct scope *s, const struct each_rule *each, scope_fn *fn, void *ctx)
+{
+	struct term_variable x = { each->at, each->variable, VALUE_ABSENT };
+	struct scope inner = *s;
+	struct value_iter it;
+	struct value list;
+
+	if (!each->list)
+		return fn(ctx, s);
+	if (!scope_value(s, each->list, &list))
+		return false;
+	inner.variables = &x;
+	inner.variable_count = 1;
+	it = value_iter(list);
+	while (value_next(&it)) {
+		x.value = value_element(s->run->arena, &it);
+		if (!fn(ctx, &inner))
+			return false;
+	}
 	return true;
 }

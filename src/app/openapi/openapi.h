@@ -41,6 +41,7 @@ struct oas {
 	const struct route_table *routes;
 	struct arena *a;
 	struct buf *b;
+	bool patch;               /* maps are patches: no member is required, and null removes one */
 	unsigned *used;           /* by entity: bits of enum oas_schema */
 	unsigned commons;         /* bits of enum oas_common */
 	unsigned parameters;      /* bits of enum oas_parameter */
@@ -76,6 +77,8 @@ void oas_action_input(struct oas *o, const struct entity *e, const struct action
 /* The object around a list: up to the schema of its items, and from there on. */
 void oas_begin_items(struct oas *o);
 void oas_end_items(struct oas *o, bool pages); /* pages: with `next` */
+/* The schema of what `show` adds to an item. */
+void oas_shown(struct oas *o, const struct attribute *show, size_t n);
 /* Whether the body of a PUT requires other attributes than that of a POST. */
 bool oas_put_differs(const struct entity *e);
 void oas_schemas(struct oas *o);

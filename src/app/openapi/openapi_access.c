@@ -79,22 +79,28 @@ static void put_access_parameters(struct oas *o, const struct access *c)
 	json_close(o->b, ']');
 }
 
-static void put_row(struct oas *o, const struct entity *e, enum oas_schema s)
+static void put_row(struct oas *o, const struct access *c, const struct entity *e, enum oas_schema s)
 {
+	if (c->show_count)
+		oas_put(o, "{'allOf':[");
 	if (e)
 		oas_ref_entity(o, e, s);
 	else
 		oas_ref_common(o, OAS_ANY_ITEM);
+	if (c->show_count) {
+		oas_shown(o, c->show, c->show_count);
+		oas_put(o, "]}");
+	}
 }
 
 static void put_rows(struct oas *o, const struct access *c, const struct entity *e)
 {
-	if (e && oas_pages(c)) {
+	if (e && oas_pages(c) && !c->show_count) {
 		oas_ref_entity(o, e, OAS_PAGE);
 		return;
 	}
 	oas_begin_items(o);
-	put_row(o, e, c->tree_parent.n ? OAS_NESTED : OAS_ITEM);
+	put_row(o, c, e, c->tree_parent.n ? OAS_NESTED : OAS_ITEM);
 	oas_end_items(o, oas_pages(c));
 }
 
@@ -114,7 +120,7 @@ static void put_result(struct oas *o, const struct access *c, const struct entit
 {
 	switch (read_shape_of(c)) {
 	case READ_LIST: put_rows(o, c, e); break;
-	case READ_ONE: put_row(o, e, OAS_ITEM); break;
+	case READ_ONE: put_row(o, c, e, OAS_ITEM); break;
 	case READ_VALUES: put_values(o, c, e); break;
 	case READ_COUNT: oas_ref_common(o, OAS_COUNT); break;
 	case READ_COUNTS: oas_ref_common(o, OAS_COUNTS); break;

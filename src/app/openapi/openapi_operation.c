@@ -184,7 +184,15 @@ static void put_read(struct oas *o, const struct entity *e)
 	describe(o, e, ALLOW_READ, NULL);
 	put_parameters(o, OAS_BIT(OAS_IF_NONE_MATCH));
 	oas_begin_responses(o);
-	put_item_response(o, "200", "The item", e, OAS_ETAG);
+	oas_begin_content(o, "200", "The item", OAS_ETAG);
+	if (e->show_count)
+		oas_put(o, "{'allOf':[");
+	oas_ref_entity(o, e, OAS_ITEM);
+	if (e->show_count) {
+		oas_shown(o, e->show, e->show_count);
+		oas_put(o, "]}");
+	}
+	oas_end_content(o);
 	oas_no_content(o, "304", "Not changed");
 	oas_end_responses(o, OAS_BIT(OAS_401) | OAS_BIT(OAS_404));
 }

@@ -120,10 +120,12 @@ static void put_input(struct oas *o, const struct entity *e, enum oas_schema s)
 	if (s != OAS_UPDATE)
 		put_required_input(o, e, s == OAS_PUT ? e->param_count : collection_params(e),
 				   s == OAS_CREATE && has_login(o, e));
+	o->patch = s == OAS_UPDATE;
 	json_member_open(o->b, "properties", '{');
 	for (size_t i = 0; i < e->attribute_count; i++)
 		if (in_input(&e->attributes[i], s))
 			put_input_attribute(o, &e->attributes[i], s == OAS_UPDATE && !e->attributes[i].required);
+	o->patch = false;
 	if (has_login(o, e))
 		oas_put(o, "'password':{" PASSWORD "'8 to 72 bytes.'}");
 	if (has_login(o, e) && s != OAS_CREATE)
@@ -199,6 +201,26 @@ static void put_item(struct oas *o, const struct entity *e)
 	for (size_t i = 0; i < e->key_count; i++)
 		if (slots_show_key(o->d, e, i))
 			put_computed(o, e, &e->keys[i]);
+	oas_put(o, "}}");
+}
+
+void oas_shown(struct oas *o, const struct attribute *show, size_t n)
+{
+	oas_put(o, "{'type':'object','properties':{");
+	for (size_t i = 0; i < n; i++) {
+		struct buf b;
+
+		buf_init(&b, o->a);
+		buf_lit(&b, "Shown: `");
+		term_print(&b, show[i].derived);
+		buf_lit(&b, "`. Absent where another item does not exist, or the caller may not read it.");
+		json_name_string(o->b, show[i].name);
+		json_open(o->b, '{');
+		oas_value_schema(o, &show[i], false);
+		json_member_string(o->b, "description", buf_slice(&b));
+		json_member_bool(o->b, "readOnly", true);
+		json_close(o->b, '}');
+	}
 	oas_put(o, "}}");
 }
 

@@ -25,6 +25,7 @@ struct read_request {
 	size_t id_count;
 	int64_t limit;       /* 0: read_page_size() */
 	struct slice cursor; /* empty: from the beginning */
+	bool shows;          /* adds what the pattern's `show` says: row.shown */
 	bool trusted;        /* the runtime itself reads (found by, then remove, processors): filters, but no rules */
 };
 
@@ -58,6 +59,8 @@ struct read_result {
 bool read_access(struct run *r, const struct read_request *q, struct read_result *out) MUST_CHECK;
 /* One item by its identity, as the caller may see it; otherwise NOT_FOUND. Strongly consistent. */
 bool read_item(struct run *r, const struct entity *e, const struct value *args, size_t n, struct row *out) MUST_CHECK;
+/* Adds what the entity's `show` says to an item that is read by its path: row.shown. */
+bool read_shown(struct run *r, struct row *item) MUST_CHECK;
 /* The parameters of a pattern that a term or a processor runs: `with`, or without it the variables and attributes of
  * the same names. */
 bool read_given(struct scope *s, const struct access *access, const struct assignment *with, size_t with_count,
@@ -76,6 +79,8 @@ bool read_asks(struct run *r, const struct access *access, struct scope *s,
 /* A result as the API sends it: the item; {"items":[…],"next":"…"}; {"count":n}; {"count":n,"mean":m,"counts":{"1":n,…}};
  * {"items":[values]}. */
 bool read_output(struct run *r, const struct access *access, const struct read_result *x, struct buf *b) MUST_CHECK;
+/* An item that was read by its path, with its row.shown. */
+bool read_output_item(struct run *r, const struct row *item, struct buf *b) MUST_CHECK;
 
 /* ---- what the design alone says ---- */
 /* The shape of a pattern's results; the size of its pages where the request does not say. */

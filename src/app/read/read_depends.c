@@ -14,6 +14,8 @@ static bool is_plain(const struct design *d, const struct access *access, bool p
 		*why = "it is made of many items";
 	else if (access->tree_parent.n)
 		*why = "it is a tree; watch the items in it by another list";
+	else if (access->show_count)
+		*why = "its rows show more than the items in it, whose changes alone would be told";
 	else if (access->rank && access->rank_keep)
 		*why = "which items are in it depends on all the others";
 	else if (access->kind == ACCESS_BATCH)
@@ -91,10 +93,25 @@ static bool entity_asks(const struct entity *e)
 	       (hides && term_asks(e->allow[ALLOW_UPDATE]));
 }
 
+static bool is_for_some(const void *ctx, const struct term *t)
+{
+	(void)ctx;
+	return (t->kind == TERM_FETCH || t->kind == TERM_EXISTS) && t->entity && entity_asks(t->entity);
+}
+
+/* Other items are shown to those who may read them. */
+static bool show_asks(const struct access *a)
+{
+	for (size_t i = 0; i < a->show_count; i++)
+		if (term_asks(a->show[i].derived) || term_any(a->show[i].derived, is_for_some, NULL))
+			return true;
+	return false;
+}
+
 static bool pattern_asks(const struct design *d, const struct access *a)
 {
 	bool asks = term_asks(a->allow) || term_asks(a->filter) || (a->has_then && term_asks(a->then.keep)) ||
-		    term_asks(a->range_list) || term_asks(a->rank);
+		    term_asks(a->range_list) || term_asks(a->rank) || show_asks(a);
 
 	for (size_t i = 0; i < a->merge_with_count; i++)
 		asks = asks || term_asks(a->merge_with[i].term);

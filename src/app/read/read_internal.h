@@ -146,6 +146,7 @@ struct pattern {
 	bool past_rules; /* `shows: all rows`: no rules of rows; items that fit no entity are left out all the same */
 	bool row_rule;   /* the pattern's own rule reads rows, so each must pass it besides its entity's rule */
 	bool trusted;    /* the runtime itself reads */
+	bool shows;      /* read_request.shows */
 	bool child;      /* part of a merge */
 	bool followed;   /* its rows only lead to others, so that those of an entity without any rule pass */
 	bool descending, ordered; /* ordered: by the merge it is part of */
@@ -210,6 +211,10 @@ struct show_question {
 bool show_allowed(struct pattern *p, struct found *rows, size_t *n, const struct show_question *q) MUST_CHECK;
 /* The key that `then` leads to from a row; absent: none. */
 bool then_key(struct pattern *p, const struct found *row, struct value *key) MUST_CHECK;
+
+/* ---- `show` (read_shown.c) ---- */
+/* Gives each row its `shown`, if the pattern has `show`. */
+bool shown_of_rows(struct pattern *p, struct row *rows, size_t n) MUST_CHECK;
 
 /* ---- shapes ---- */
 bool rank_sort(struct pattern *p, struct found *rows, size_t n) MUST_CHECK;

@@ -308,6 +308,8 @@ static void find_projection(const struct design *d, const struct access *access,
 		names_of_term(a, &needed, e, e->allow[ALLOW_UPDATE]); /* shows private attributes */
 		names_of_term(a, &needed, e, access->rank);
 		names_of_term(a, &needed, e, access->allow);
+		for (size_t k = 0; k < access->show_count; k++)
+			names_of_term(a, &needed, e, access->show[k].derived);
 	}
 	if (out->possible.others)
 		add_companions(a, &projected, d);

@@ -130,6 +130,7 @@ bool access_run(struct run *r, struct access_ask *q, struct read_result *out)
 		.id_count = q->id_count,
 		.limit = q->limit,
 		.cursor = q->cursor,
+		.shows = q->shows,
 	};
 
 	return read_access(r, &request, out);
@@ -230,6 +231,7 @@ bool handle_access(struct app_exchange *x)
 		return false;
 	if (x->q->watcher)
 		return watch(x, &q);
+	q.shows = true;
 	if (!access_run(&x->run, &q, &result))
 		return false;
 	buf_init(&b, x->run.arena);

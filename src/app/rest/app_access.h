@@ -14,6 +14,7 @@ struct access_ask {
 	size_t id_count;
 	int64_t limit;
 	struct slice cursor;
+	bool shows; /* for an answer: with what `show` says */
 };
 
 void access_ask_init(struct access_ask *q, struct arena *a, const struct access *access);

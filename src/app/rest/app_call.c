@@ -98,6 +98,7 @@ static bool call_access(struct call *c, const struct access *access)
 						    : access_give(c->r, &q, m->name, text_of(c->r, &m->value), true)))
 			return false;
 	}
+	q.shows = true;
 	return access_run(c->r, &q, &result) && read_output(c->r, access, &result, &c->out);
 }
 
@@ -116,7 +117,8 @@ static bool call_entity(struct call *c, const struct entity *e)
 		if (!input_text(c->r, a, e->params[i], text_of(c->r, j), &args[i]))
 			return false;
 	}
-	return read_item(c->r, e, args, e->param_count, &item) && output_item(c->r, e, item.full, &c->out);
+	return read_item(c->r, e, args, e->param_count, &item) && read_shown(c->r, &item) &&
+	       read_output_item(c->r, &item, &c->out);
 }
 
 /* ---- the caller ---- */

@@ -14,7 +14,7 @@ static bool show_item(struct app_exchange *x, int status, const struct row *i)
 	struct buf b;
 
 	buf_init(&b, x->run.arena);
-	if (!output_row(&x->run, i, false, NULL, 0, &b))
+	if (!read_output_item(&x->run, i, &b))
 		return false;
 	answer_buf(x, status, &b);
 	x->answer.etag = answer_etag(x->run.arena, output_etag(&x->run, i), x->answer.body);
@@ -191,7 +191,7 @@ bool handle_item(struct app_exchange *x)
 	struct identity of;
 
 	if (!path_identity(x, &of) || !read_item(&x->run, of.entity, of.args, of.count, &item) ||
-	    !show_item(x, 200, &item))
+	    !read_shown(&x->run, &item) || !show_item(x, 200, &item))
 		return false;
 	answer_if_changed(x);
 	return true;

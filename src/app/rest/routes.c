@@ -217,7 +217,7 @@ static void add_entity(const struct maker *m, const struct entity *e)
 	path_of(m->a, e->path_template, &item);
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
 		r.kind = rows[i].kind;
-		r.quick = r.kind == ROUTE_ITEM && !e->found_by.n;
+		r.quick = r.kind == ROUTE_ITEM && !e->found_by.n && !e->show_count;
 		add_route(m, &item, rows[i].method, priority, r);
 	}
 	p = item;
@@ -254,7 +254,7 @@ static void add_access(const struct maker *m, const struct access *c)
 	 * drops rows. */
 	r.quick = (c->kind == ACCESS_GET || c->kind == ACCESS_QUERY) && !c->has_then && !c->walk_param.n &&
 		  (!c->rank || !c->rank_keep || (c->limit <= APP_QUICK_LIMIT && !c->filter)) && !c->unite.n &&
-		  !c->tree_parent.n && !c->count_only;
+		  !c->tree_parent.n && !c->count_only && !c->show_count;
 	path_of(m->a, c->path_template, &p);
 	add_route(m, &p, APP_GET, PRIORITY_NAMED, r);
 	for (size_t i = 0; i < c->action_count; i++) {

@@ -208,6 +208,8 @@ static void not_projected(struct checker *c, const struct reach *r)
 			say_unprojected(c, r, x, e->allow[e->allow[ALLOW_LIST] ? ALLOW_LIST : ALLOW_READ],
 					"who may read", true);
 		say_unprojected(c, r, x, a->rank, "rank", true);
+		EACH (struct attribute, s, a->show, a->has_then ? 0 : a->show_count)
+			say_unprojected(c, r, x, s->derived, "what is shown", true);
 	}
 }
 

@@ -44,6 +44,7 @@ static const struct load_word words[] = {
 	{ "ttl", WORD_TEXT, AT(design, ttl), "the name of an attribute" },
 	{ "billing", .read = load_billing },
 	{ "callers", .read = load_callers },
+	{ "types", .read = load_structures },
 	{ "entities", .read = load_entities },
 	{ "access", .read = load_accesses },
 	{ "processors", .read = load_processors },
@@ -88,9 +89,11 @@ const struct design *design_load(struct arena *a, struct source s, const char *(
 		load_spread_everywhere(l);
 		load_check_keys(l);
 		load_resolve(l);
+		load_share_processors(l);
 		load_check_claims(l);
 		load_infer(l);
 		load_check_sequences(l);
+		load_check_also(l);
 		load_check_removed(l);
 		load_refer(l);
 		if (findings_errors(f) == before) {

@@ -26,6 +26,7 @@ struct load_scope {
 	bool old;                          /* old.x */
 	bool input;                        /* input.x: attributes of the entity, parameters of the access pattern */
 	struct slice variable;             /* of a loop; empty: none */
+	const struct attribute *each;      /* what the variable is; NULL: anything */
 	const struct processor *processor; /* for its `let`, and for the pattern that the variable loops over */
 	struct slice target;               /* an entity by its name: its attributes only */
 	struct slice over;                 /* with rows: those of this pattern instead */
@@ -37,6 +38,14 @@ struct load_scope {
 struct load_span {
 	const struct yaml *y;
 	size_t from, n; /* bytes of y->text */
+};
+
+/* a template that was read */
+struct load_template {
+	struct load_template *next;
+	const struct template *template;
+	struct load_span span;
+	const struct load_scope *scope;
 };
 
 struct load;
@@ -61,13 +70,15 @@ struct load {
 	struct design *d;
 	struct entity *entities; /* d's, to be filled */
 	struct access *accesses;
-	struct entity *entity;          /* being read; NULL: none */
-	struct access *access;          /* being read; NULL: none */
-	const struct load_scope *scope; /* of the terms being read */
-	struct slice subject;           /* of findings: "entity Post" */
-	const struct yaml *everywhere;  /* the rule; NULL: none */
+	struct load_structures *structures; /* of `types`; NULL: none */
+	struct entity *entity;              /* being read; NULL: none */
+	struct access *access;              /* being read; NULL: none */
+	const struct load_scope *scope;     /* of the terms being read */
+	struct slice subject;               /* of findings: "entity Post" */
+	const struct yaml *everywhere;      /* the rule; NULL: none */
 	struct load_later *later, **later_end;
 	struct map *scopes;                    /* of terms, by address: load_term_scope() */
+	struct load_template *templates;       /* with their scopes */
 	struct load_named *named, **named_end; /* terms and templates read so far: load_names() */
 	struct map *inferred;                  /* attributes whose type is known, by address: load_infer() */
 };
@@ -217,10 +228,11 @@ bool load_reference(struct load *l, struct load_span *s, const struct load_scope
 /* A scalar that is E(args) and nothing else. */
 bool load_item(struct load *l, const struct yaml *y, const char *expected, const struct load_scope *scope,
 	       struct reference *out);
-/* E(args).attribute [by t] [when t] [if t]; `out` gets all but its target. */
+/* E(args).attribute [by t] [when t] [if t], or {for: x in list, that}; `out` gets all but its target. */
 bool load_count(struct load *l, const struct yaml *y, const struct load_scope *scope, struct reference *target,
 		struct count_rule *out);
-/* E(args) [when t] [if t], each perhaps with a sentence: {E(args): sentence} */
+/* E(args) [when t] [if t], each perhaps with a sentence: {E(args): sentence}, or for each element of a list:
+ * {for: x in list, E(args): sentence} */
 size_t load_requirements(struct load *l, const struct yaml *y, const struct load_scope *scope,
 			 const struct requirement **out);
 /* attribute: template */
@@ -243,6 +255,9 @@ bool load_pattern_call(struct load *l, struct load_span s, const struct load_sco
 /* variable in what follows */
 bool load_loop(struct load *l, const struct yaml *y, const char *expected, struct slice *variable,
 	       struct load_span *over);
+/* for: x in list, of the entity being read. Returns the scope with the variable. */
+const struct load_scope *load_each(struct load *l, struct each_rule *each, struct load_span loop,
+				   const struct load_scope *scope);
 /* A path and its placeholders; `scope` NULL: they may have any name. */
 struct load_path {
 	struct slice text;
@@ -251,6 +266,8 @@ struct load_path {
 	size_t count;
 };
 struct load_path load_path(struct load *l, const struct yaml *y, const struct load_scope *scope);
+/* name: term; each as a derived attribute, whose type load_infer() finds. */
+size_t load_show(struct load *l, const struct yaml *y, const struct load_scope *scope, const struct attribute **out);
 /* A literal: the word of a choice, or text. */
 const struct term *load_literal(struct load *l, struct slice text, struct place p);
 bool load_is_choice(const struct attribute *a, struct slice word); /* `a` may be NULL */
@@ -259,6 +276,12 @@ void load_check_choice(struct load *l, const struct attribute *a, struct slice w
 /* name: type, clause, clause… */
 void load_attribute(struct load *l, const struct yaml_entry *e, const struct yaml *siblings, const struct entity *of,
 		    struct attribute *out);
+/* The structure of that name in `types`; NULL: there is none. */
+const struct structure *load_structure(struct load *l, struct slice name);
+/* Adds the names of all structures. */
+void load_structure_names(struct load *l, struct load_names *names);
+/* One that is written where it is used: a map of members. Never NULL. */
+const struct structure *load_structure_here(struct load *l, const struct yaml *y);
 /* Whether it is not empty and has only characters of `allowed`. */
 bool load_consists_of(struct slice s, const char *allowed);
 
@@ -270,9 +293,12 @@ void load_billing(struct load *l, void *into, const struct yaml *y);
 void load_claims(struct load *l, void *into, const struct yaml *y);       /* struct callers */
 void load_login_claims(struct load *l, void *into, const struct yaml *y); /* struct login */
 void load_callers(struct load *l, void *into, const struct yaml *y);
+void load_structures(struct load *l, void *into, const struct yaml *y);
 void load_entities(struct load *l, void *into, const struct yaml *y);
 void load_companions(struct load *l, void *into, const struct yaml *y); /* struct entity, as below */
 void load_actions(struct load *l, void *into, const struct yaml *y);
+void load_also(struct load *l, void *into, const struct yaml *y);
+void load_also_of_action(struct load *l, void *into, const struct yaml *y); /* struct action */
 void load_delete(struct load *l, void *into, const struct yaml *y);
 void load_login(struct load *l, void *into, const struct yaml *y);
 void load_accesses(struct load *l, void *into, const struct yaml *y); /* struct design */
@@ -284,12 +310,16 @@ void load_rank(struct load *l, void *into, const struct yaml *y);
 void load_tree(struct load *l, void *into, const struct yaml *y);
 void load_everywhere(struct load *l, void *into, const struct yaml *y);
 void load_processors(struct load *l, void *into, const struct yaml *y); /* struct design, as below */
+/* After the second pass: the effects of a processor share what is not the effect. */
+void load_share_processors(struct load *l);
 void load_traffic(struct load *l, void *into, const struct yaml *y);
 
 /* ---- the second pass ---- */
 void load_later_reference(struct load *l, struct reference *r);
 void load_later_term(struct load *l, const struct term *t, const struct load_scope *scope);
 void load_later_template(struct load *l, const struct template *t, struct load_span s, const struct load_scope *scope);
+/* The place of the name in the placeholder that opens at or after *at, which moves past it. */
+struct place load_placeholder_place(const struct load *l, struct load_span s, size_t *at);
 void load_later(struct load *l, struct load_later what);
 void load_resolve(struct load *l);
 
@@ -306,6 +336,8 @@ size_t load_find_claim(struct load *l, struct slice name, struct place p);
 void load_infer(struct load *l);
 /* Numbers are taken from sequences, and nothing else moves a sequence. */
 void load_check_sequences(struct load *l);
+/* What `also` writes is complete, and does not lead to itself. */
+void load_check_also(struct load *l);
 /* Deletions and updates remove only attributes that can be removed. */
 void load_check_removed(struct load *l);
 /* Attributes that name other items take the normal form of the identity they name. */

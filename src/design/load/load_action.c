@@ -3,6 +3,14 @@
 #include "design/load/load.h"
 
 /* ---- companions ---- */
+/* What a loop over the list gives: the elements of an attribute with structures; NULL: not known. */
+static const struct attribute *elements_of(const struct entity *e, const struct term *list)
+{
+	const struct attribute *a = list && term_name(list) ? entity_attribute(e, *term_name(list)) : NULL;
+
+	return a && a->type == ATTR_LIST ? a->each : NULL;
+}
+
 static void read_each(struct load *l, struct companion *c, const struct yaml *y)
 {
 	struct load_span list;
@@ -29,6 +37,7 @@ static void read_companion(struct load *l, const struct yaml *y, struct companio
 		if (slice_is(entries[i].key.text, "for"))
 			read_each(l, c, &entries[i].value);
 	scope->variable = c->each_variable;
+	scope->each = elements_of(l->entity, c->each_list);
 	for (size_t i = 0; i < count; i++) {
 		struct slice word = entries[i].key.text;
 
@@ -73,6 +82,7 @@ static const struct load_word action_words[] = {
 	{ "input", WORD_TEXTS, LIST_AT(action, input, input_count), "a list of attributes", NAME_ATTRIBUTE },
 	{ "creates", WORD_BOOL, AT(action, creates) },
 	{ "add", WORD_ASSIGNMENTS, LIST_AT(action, add, add_count) },
+	{ "also", .read = load_also_of_action },
 	{ "gather", WORD_DURATION, AT(action, gather_seconds) },
 	{ "is", WORD_TEXTS, LIST_AT(action, patterns, pattern_count), "an id, or a list of ids" },
 	{ 0 },
@@ -80,12 +90,12 @@ static const struct load_word action_words[] = {
 
 static void check_action(struct load *l, const struct action *a)
 {
-	if (!a->set_count && !a->remove_count && !a->input_count && !a->add_count)
+	if (!a->set_count && !a->remove_count && !a->input_count && !a->add_count && !a->also_count)
 		load_error(l, a->place, "missing-word",
-			   "an action changes something: 'set', 'remove', 'input' or 'add'");
+			   "an action changes something: 'set', 'remove', 'input', 'add' or 'also'");
 	if (a->otherwise.n && !a->when)
 		load_error(l, a->place, "missing-word", "'otherwise' is for when 'when' does not hold");
-	if (a->gather_seconds && (!a->add_count || a->set_count || a->remove_count || a->input_count))
+	if (a->gather_seconds && (!a->add_count || a->set_count || a->remove_count || a->input_count || a->also_count))
 		load_error(l, a->place, "wrong-clause", "'gather' is for actions that only 'add'");
 }
 

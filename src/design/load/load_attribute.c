@@ -161,6 +161,7 @@ static void unknown_type(struct reading *r, struct load_span s)
 		load_names_add(&known, slice_str(types[i].name));
 	for (size_t i = 0; i < LENGTH(more); i++)
 		load_names_add(&known, more[i]);
+	load_structure_names(r->l, &known);
 	f = load_unknown(r->l, span_place(r->l, s), "unknown-type", "type", span_text(s), &known);
 	if (load_hint(HINT_TYPE, span_text(s)).n)
 		f->repair = load_hint(HINT_TYPE, span_text(s));
@@ -199,9 +200,63 @@ static bool has_choices(struct load_span s)
 	return span_split(&s, '|', &head);
 }
 
+/* What each value of a list or map is, as an attribute of its own. */
+static struct attribute *new_each(struct reading *r)
+{
+	struct attribute *each = arena_new(r->l->a, struct attribute);
+
+	*each = (struct attribute){ .place = r->a->place, .element = ATTR_MAP };
+	r->a->each = each;
+	return each;
+}
+
+static bool take_structure(struct reading *r, struct load_span s)
+{
+	const struct structure *found = load_structure(r->l, span_text(s));
+
+	if (!found)
+		return false;
+	r->a->type = ATTR_MAP;
+	r->a->members = found;
+	return true;
+}
+
+/* map of T */
+static void read_map(struct reading *r, struct load_span s)
+{
+	struct reading inner = *r;
+
+	r->a->type = ATTR_MAP;
+	inner.a = new_each(r);
+	inner.a->matches = r->a->matches;
+	inner.a->matches_says = r->a->matches_says;
+	r->a->matches = NULL;
+	if (has_choices(s))
+		read_choices(&inner, s, &inner.a->type);
+	else if (!take_structure(&inner, s) && !find_type(&inner, span_text(s), &inner.a->type))
+		unknown_type(&inner, s);
+	r->typed = inner.typed;
+	if (inner.a->matches && inner.a->type != ATTR_STRING && inner.a->type != ATTR_TEXT)
+		load_error(r->l, span_place(r->l, s), "wrong-clause", "'matches' is for maps of strings and texts only");
+}
+
+/* list of Line */
+static bool take_structures(struct reading *r, struct load_span s)
+{
+	const struct structure *found = load_structure(r->l, span_text(s));
+
+	if (!found)
+		return false;
+	*new_each(r) =
+		(struct attribute){ .place = r->a->place, .type = ATTR_MAP, .element = ATTR_MAP, .members = found };
+	return true;
+}
+
 static void read_collection(struct reading *r, struct load_span s, enum attr_type type)
 {
 	r->a->type = type;
+	if (type == ATTR_LIST && take_structures(r, s))
+		return;
 	if (has_choices(s))
 		read_choices(r, s, &r->a->element);
 	else if (!find_type(r, span_text(s), &r->a->element))
@@ -277,19 +332,21 @@ static void read_type(struct reading *r, struct load_span s)
 		s = head;
 	}
 	if (!has_choices(s) || slice_starts(span_text(s), SLICE("list of ")) ||
-	    slice_starts(span_text(s), SLICE("set of ")))
+	    slice_starts(span_text(s), SLICE("set of ")) || slice_starts(span_text(s), SLICE("map of ")))
 		take_range(r, &s);
 	if (span_take(&s, "list of"))
 		read_collection(r, s, ATTR_LIST);
 	else if (span_take(&s, "set of"))
 		read_collection(r, s, ATTR_SET);
+	else if (span_take(&s, "map of"))
+		read_map(r, s);
 	else if (has_choices(s))
 		read_choices(r, s, &r->a->type);
 	else if (slice_is(span_text(s), "counter"))
 		r->a->counter = true, r->a->type = ATTR_INTEGER;
 	else if (slice_is(span_text(s), "sequence"))
 		r->a->counter = r->a->sequence = true, r->a->type = ATTR_INTEGER;
-	else if (!find_type(r, span_text(s), &r->a->type))
+	else if (!take_structure(r, s) && !find_type(r, span_text(s), &r->a->type))
 		unknown_type(r, s);
 }
 
@@ -442,6 +499,7 @@ static const struct {
 	{ "lower", offsetof(struct attribute, lower), "strings and lists of strings",
 	  1 << ATTR_STRING | 1 << ATTR_TEXT | 1 << ATTR_LIST | 1 << ATTR_SET },
 	{ "the caller", offsetof(struct attribute, the_caller), "strings", 1 << ATTR_STRING },
+	{ "last writer", offsetof(struct attribute, last_writer), "strings", 1 << ATTR_STRING },
 };
 
 static void unknown_clause(struct reading *r, struct load_span s)
@@ -512,7 +570,8 @@ static void check_range(struct reading *r)
 	enum attr_type t = r->a->type;
 
 	if ((r->a->has_min || r->a->has_max) && r->typed &&
-	    (t == ATTR_BOOLEAN || t == ATTR_TIMESTAMP || t == ATTR_ENUM || t == ATTR_EPOCH || r->a->counter))
+	    (t == ATTR_BOOLEAN || t == ATTR_TIMESTAMP || t == ATTR_ENUM || t == ATTR_EPOCH || r->a->counter ||
+	     r->a->members))
 		load_error(r->l, span_place(r->l, r->type), "wrong-clause",
 			   "a range is for numbers, strings, texts, lists, sets, maps and binaries only");
 }
@@ -566,6 +625,10 @@ static void check_clauses(struct reading *r)
 			   ULID_LENGTH + a->id_prefix.n, a->max);
 	if (a->next)
 		r->a->managed = r->a->fixed = true;
+	if (a->last_writer && (is_computed(a) || a->required || a->fixed || a->the_caller || a->default_ || a->id))
+		load_error(
+			r->l, a->place, "wrong-clause",
+			"the last writer is set with every write, and absent when the server itself wrote: no 'required', 'fixed', 'default', 'id' or 'the caller'");
 	if (a->hidden && a->private_)
 		load_error(r->l, a->place, "wrong-clause", "'hidden' and 'private' exclude one another");
 }
@@ -579,6 +642,11 @@ void load_attribute(struct load *l, const struct yaml_entry *e, const struct yam
 
 	r.scope = of ? l->scope : arena_new(l->a, struct load_scope);
 	*out = (struct attribute){ .name = e->key.text, .place = e->key.place };
+	if (e->value.kind == YAML_MAP) {
+		out->type = out->element = ATTR_MAP;
+		out->members = load_structure_here(l, &e->value);
+		return;
+	}
 	if (!load_is_scalar(l, &e->value, "a type and clauses, as in 'string 3..30, required'"))
 		return;
 	rest = load_whole(&e->value);

@@ -139,7 +139,9 @@ static void read_lives_while(struct load *l, void *into, const struct yaml *y)
 
 	e->lives_count = load_requirements(l, y, l->scope, &e->lives);
 	EACH (struct requirement, r, e->lives, e->lives_count)
-		if (r->if_ && !term_can_filter(r->if_, &why))
+		if (r->each.list)
+			load_error(l, r->target.place, "wrong-clause", "`lives while` has no 'for'");
+		else if (r->if_ && !term_can_filter(r->if_, &why))
 			load_error(l, r->if_->place, "not-a-condition",
 				   "`lives while` must be possible as a condition in DynamoDB: %s", why);
 }
@@ -223,6 +225,15 @@ static void read_patterns(struct load *l, void *into, const struct yaml *y)
 }
 
 /* ---- whole entities ---- */
+static void read_show(struct load *l, void *into, const struct yaml *y)
+{
+	struct entity *e = into;
+	struct load_scope *s = load_scope_of(l, e);
+
+	s->old = s->input = false;
+	e->show_count = load_show(l, y, s, &e->show);
+}
+
 static const struct load_word words[] = {
 	{ "path", .read = read_path },
 	{ "attributes", .read = attributes_are_read },
@@ -232,6 +243,7 @@ static const struct load_word words[] = {
 	{ "requires", WORD_REQUIREMENTS, LIST_AT(entity, requires, require_count) },
 	{ "lives while", .read = read_lives_while },
 	{ "check", .read = read_check },
+	{ "also", .read = load_also },
 	{ "allow", .read = read_allow },
 	{ "actions", .read = load_actions },
 	{ "delete", .read = load_delete },
@@ -240,6 +252,7 @@ static const struct load_word words[] = {
 	{ "found by", WORD_TEXT, AT(entity, found_by), "the name of an access pattern", NAME_ACCESS_BY,
 	  FOUND(entity, found_access) },
 	{ "internal", WORD_BOOL, AT(entity, internal) },
+	{ "show", .read = read_show },
 	{ "patterns", .read = read_patterns },
 	{ "accept", WORD_ACCEPT, AT(entity, accepts) },
 	{ 0 },
@@ -251,8 +264,8 @@ static void check_made_twice(struct load *l, const struct entity *e)
 	EACH (struct key_rule, k, e->keys, e->key_count) {
 		const struct attribute *a = entity_attribute(e, k->attribute);
 
-		if (a && (a->derived || a->copy_entity.n || a->counter || a->now || a->touched || a->the_caller ||
-			  a->default_))
+		if (a && (a->derived || a->copy_entity.n || a->counter || a->now || a->touched || a->last_writer ||
+			  a->the_caller || a->default_))
 			load_error(l, k->place, "set-twice",
 				   "'%.*s' is an attribute of its own in line %d, and set by this template",
 				   SLICE_ARG(a->name), a->place.line)

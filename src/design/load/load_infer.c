@@ -11,6 +11,8 @@ static void copy_type(struct attribute *to, const struct attribute *from)
 {
 	to->type = from->type;
 	to->element = from->element;
+	to->members = from->members;
+	to->each = from->each;
 	to->form = from->form;
 	to->fine = from->fine;
 	to->choices = from->choices;
@@ -59,8 +61,8 @@ static void infer_named(void *ctx, const struct term *t)
 
 	if (t->kind == TERM_FETCH && e)
 		a = entity_attribute(e, t->attribute);
-	else if (t->kind == TERM_PATH)
-		a = entity_attribute(e, t->names[t->name_count - 1]);
+	else if (t->kind == TERM_PATH && t->of != TERM_OF_ELEMENT)
+		a = entity_attribute(e, t->names[t->of != TERM_OF_ITEM]);
 	if (a && (a->derived || a->copy_entity.n) && i->depth < COPIES_MOST)
 		infer(i->l, e, OURS(struct attribute, a), i->depth + 1);
 }
@@ -138,6 +140,16 @@ static void mark_addresses(const struct entity *e)
 	}
 }
 
+static void infer_shown(struct load *l, const struct attribute *list, size_t count)
+{
+	EACH (struct attribute, a, list, count) {
+		struct typing y = { .l = l, .scope = a->derived ? load_term_scope(l, a->derived) : NULL, .quiet = true };
+
+		if (a->derived && y.scope)
+			type_from_kinds(type_of_term(&y, a->derived), OURS(struct attribute, a));
+	}
+}
+
 void load_infer(struct load *l)
 {
 	EACH (struct entity, e, l->entities, l->d->entity_count) {
@@ -149,6 +161,10 @@ void load_infer(struct load *l)
 	EACH (struct entity, e, l->entities, l->d->entity_count)
 		EACH (struct attribute, a, e->attributes, e->attribute_count)
 			infer(l, e, OURS(struct attribute, a), 0);
+	EACH (struct entity, e, l->entities, l->d->entity_count)
+		infer_shown(l, e->show, e->show_count);
+	EACH (struct access, a, l->accesses, l->d->access_count)
+		infer_shown(l, a->show, a->show_count);
 	EACH (struct entity, e, l->entities, l->d->entity_count) {
 		load_subject(l, "entity", e->name);
 		check_counts(l, e);

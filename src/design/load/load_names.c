@@ -70,7 +70,7 @@ static void visit_term(void *ctx, const struct term *t)
 	struct term *own = OURS(struct term, t);
 
 	switch (t->kind) {
-	case TERM_PATH: own->at = number_path(x, t->names, t->of); break;
+	case TERM_PATH: own->at = t->of == TERM_OF_ELEMENT ? NULL : number_path(x, t->names, t->of); break;
 	case TERM_FETCH: own->at = number_name(x, t->attribute); /* fall through */
 	case TERM_EXISTS:
 	case TERM_VISIBLE: own->entity = design_entity(x->load->d, t->name); break;
@@ -151,10 +151,22 @@ static bool may_expire(const struct design *d, const struct entity *e)
 	return load_entity_has(e, d->ttl);
 }
 
+static void visit_also(struct naming *x, const struct also_rule *list, size_t n)
+{
+	EACH (struct also_rule, r, list, n) {
+		OURS(struct also_rule, r)->each.at = number_name(x, r->each.variable);
+		visit_assignments(x, r->with, r->with_count);
+		visit_assignments(x, r->add, r->add_count);
+	}
+}
+
 static void visit_action(struct naming *x, struct action *a)
 {
 	visit_assignments(x, a->set, a->set_count);
 	visit_assignments(x, a->add, a->add_count);
+	visit_also(x, a->also, a->also_count);
+	EACH (struct requirement, r, a->requires, a->require_count)
+		OURS(struct requirement, r)->each.at = number_name(x, r->each.variable);
 	a->remove_at = number_all(x, a->remove, a->remove_count);
 	a->input_at = number_all(x, a->input, a->input_count);
 }
@@ -164,6 +176,7 @@ static void visit_entity(struct naming *x, struct entity *e)
 	e->param_at = number_all(x, e->params, e->param_count);
 	e->may_expire = may_expire(x->load->d, e);
 	visit_attributes(x, e->attributes, e->attribute_count);
+	visit_attributes(x, e->show, e->show_count);
 	visit_rules(x, e->keys, e->key_count);
 	visit_rules(x, e->login.secret, e->login.secret_count);
 	EACH (struct companion, c, e->companions, e->companion_count) {
@@ -179,8 +192,13 @@ static void visit_entity(struct naming *x, struct entity *e)
 	EACH (struct login_claim, k, e->login.claims, e->login.claim_count)
 		OURS(struct login_claim, k)->at = number_name(x, k->attribute);
 	e->version_at = number_name(x, e->version);
-	EACH (struct count_rule, c, e->counts, e->count_count)
+	EACH (struct count_rule, c, e->counts, e->count_count) {
 		OURS(struct count_rule, c)->at = number_name(x, c->attribute);
+		OURS(struct count_rule, c)->each.at = number_name(x, c->each.variable);
+	}
+	EACH (struct requirement, r, e->requires, e->require_count)
+		OURS(struct requirement, r)->each.at = number_name(x, r->each.variable);
+	visit_also(x, e->also, e->also_count);
 	EACH (struct action, a, e->actions, e->action_count)
 		visit_action(x, OURS(struct action, a));
 	visit_assignments(x, e->delete_.set, e->delete_.set_count);
@@ -205,6 +223,7 @@ static void visit_access(struct naming *x, struct access *a)
 {
 	a->param_at = number_all(x, a->params, a->param_count);
 	visit_attributes(x, a->query_params, a->query_param_count);
+	visit_attributes(x, a->show, a->show_count);
 	a->key = a->from ? &a->from->key : &x->load->d->key;
 	visit_access_key(x, a);
 	EACH (struct where_rule, w, a->where, a->where_count)
@@ -234,13 +253,16 @@ static void visit_processor(struct naming *x, struct processor *p)
 {
 	if (p->target_ref.to)
 		p->target_entity = p->target_ref.to;
-	if (!p->rows_access)
+	if (!p->rows_access && !p->each_list && p->parts == 1)
 		p->rows_access = p->target_access;
 	p->target_at = number_name(x, p->target_attribute);
 	p->each_at = number_name(x, p->each_variable);
 	visit_assignments(x, p->let, p->let_count);
 	visit_assignments(x, p->each_with, p->each_with_count);
 	visit_assignments(x, p->with, p->with_count);
+	visit_assignments(x, p->add, p->add_count);
+	EACH (struct extreme, e, p->extremes, p->extreme_count)
+		visit_assignments(x, e->list, e->count);
 }
 
 static void visit_design(struct naming *x, struct design *d)

@@ -127,9 +127,15 @@ static void type_reference(struct typed *d, const struct reference *r)
 	}
 }
 
+static void type_each(struct typed *d, const struct each_rule *each)
+{
+	expect(d, each->list, TYPE_LIST | TYPE_SET, "a list", SLICE(""));
+}
+
 static void type_requirements(struct typed *d, const struct requirement *list, size_t count)
 {
 	EACH (struct requirement, r, list, count) {
+		type_each(d, &r->each);
 		type_reference(d, &r->target);
 		expect_condition(d, r->when, SLICE(""));
 		expect_condition(d, r->if_, SLICE(""));
@@ -153,6 +159,19 @@ static void type_attribute(struct typed *d, const struct attribute *a)
 	expect_condition(d, a->when, a->name);
 }
 
+static void type_also(struct typed *d, const struct also_rule *list, size_t count)
+{
+	EACH (struct also_rule, x, list, count) {
+		type_each(d, &x->each);
+		expect_condition(d, x->when, SLICE(""));
+		if (x->kind != ALSO_PUT)
+			type_reference(d, &x->to_ref);
+		type_assignments(d, x->with, x->with_count, x->to);
+		EACH (struct assignment, add, x->add, x->add_count)
+			expect_number(d, add->term, add->attribute);
+	}
+}
+
 static void type_actions(struct typed *d, const struct entity *e)
 {
 	EACH (struct action, x, e->actions, e->action_count) {
@@ -162,7 +181,9 @@ static void type_actions(struct typed *d, const struct entity *e)
 		EACH (struct assignment, add, x->add, x->add_count)
 			expect_number(d, add->term, add->attribute);
 		type_requirements(d, x->requires, x->require_count);
+		type_also(d, x->also, x->also_count);
 	}
+	type_also(d, e->also, e->also_count);
 	type_assignments(d, e->delete_.set, e->delete_.set_count, e);
 }
 
@@ -177,6 +198,7 @@ static void type_entity(struct typed *d, const struct entity *e)
 		expect_condition(d, c->when, SLICE(""));
 	}
 	EACH (struct count_rule, c, e->counts, e->count_count) {
+		type_each(d, &c->each);
 		type_reference(d, &c->target);
 		expect_number(d, c->by, c->attribute);
 		expect_condition(d, c->when, SLICE(""));
@@ -219,10 +241,28 @@ static void type_access(struct typed *d, const struct access *a)
 	expect_number(d, a->rank, SLICE(""));
 }
 
+/* The first attribute is compared; all of them are set. */
+static void type_extreme(struct typed *d, const struct processor *p, const struct extreme *x)
+{
+	const struct entity *e = p->target_entity ? p->target_entity : p->target_ref.to;
+	const struct attribute *a = e ? entity_attribute(e, x->list[0].attribute) : NULL;
+
+	type_assignments(d, x->list, x->count, e);
+	if (a && !(type_of_attribute(a).is & TYPE_ORDERED))
+		load_error(d->l, x->list[0].place, "wrong-type",
+			   "'%.*s' has no order, so nothing is the highest or lowest", SLICE_ARG(a->name));
+}
+
 static void type_processor(struct typed *d, const struct processor *p)
 {
 	type_assignments(d, p->let, p->let_count, NULL);
 	expect_condition(d, p->when, SLICE(""));
+	expect_condition(d, p->only_when, SLICE(""));
+	expect(d, p->each_list, TYPE_LIST | TYPE_SET, "a list", SLICE(""));
+	EACH (struct assignment, add, p->add, p->add_count)
+		expect_number(d, add->term, add->attribute);
+	EACH (struct extreme, x, p->extremes, p->extreme_count)
+		type_extreme(d, p, x);
 	type_parameters(d, p->each_with, p->each_with_count, p->rows_access);
 	if (p->target_ref.entity.n)
 		type_reference(d, &p->target_ref);
@@ -268,4 +308,6 @@ void load_types(struct load *l)
 	}
 	l->subject = SLICE("");
 	the_rest(&d);
+	for (const struct load_template *t = l->templates; t; t = t->next)
+		type_check_template(l, t);
 }

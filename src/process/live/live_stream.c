@@ -123,7 +123,7 @@ static void begin_between(struct live_stream *s, const struct shard_list *list, 
 static struct slice follower_of(const struct design *d)
 {
 	for (size_t i = 0; i < d->processor_count; i++)
-		if (d->processors[i].effect != EFFECT_SEND)
+		if (d->processors[i].effect != EFFECT_SEND && !d->processors[i].every_seconds)
 			return d->processors[i].name;
 	return keeper_is_needed(d) ? SLICE(KEEPER_NAME) : SLICE("");
 }
