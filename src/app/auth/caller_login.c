@@ -70,10 +70,7 @@ static struct slice counted_name(struct run *r, struct slice name)
 {
 	char *copy;
 
-	while (name.n && isspace((unsigned char)name.p[0]))
-		name.p++, name.n--;
-	while (name.n && isspace((unsigned char)name.p[name.n - 1]))
-		name.n--;
+	name = slice_trim(name, SLICE_BLANKS);
 	copy = arena_alloc(r->arena, name.n);
 	for (size_t i = 0; i < name.n; i++)
 		copy[i] = (char)tolower((unsigned char)name.p[i]);
