@@ -137,6 +137,25 @@ test('rules that look at other items see none of another tenant', async () => {
   assert.deepEqual([await about('p'), await about('q')], [undefined, 'of beta']);
 });
 
+test('what is written together with an item is of its tenant, too', async () => {
+  const before = (await operator.get('/projects/a')).body;
+  await bob.post('/projects', { project: 'c', name: 'of beta' });
+  for (const action of ['label', 'star']) {
+    const theirs = await bob.request('POST', `/projects/b/${action}`, { body: { other: 'a' } });
+    const none = await bob.request('POST', `/projects/b/${action}`, { body: { other: 'nothing' } });
+    assert.deepEqual([theirs.status, none.status], [422, 422], action);
+    assert.equal(theirs.body.detail.replace(' a', ' nothing'), none.body.detail);
+    assert.equal((await bob.request('POST', `/projects/b/${action}`, { body: { other: 'c' } })).status, 200);
+  }
+  await bob.post('/projects/b/clear', { other: 'a' }); // what is gone may be gone
+  await bob.post('/projects/b/plant', { other: 'planted' }, { status: 403 });
+  await ann.post('/projects/a/plant', { other: 'planted' });
+  assert.deepEqual({ ...(await operator.get('/projects/a')).body, other: undefined }, { ...before, other: undefined });
+  assert.deepEqual([(await bob.get('/projects/c')).body.name, (await bob.get('/projects/c')).body.stars], ['taken', 1]);
+  await bob.post('/projects/b/clear', { other: 'c' });
+  await bob.get('/projects/c', { status: 404 });
+});
+
 test('a cursor of one tenant is of no use to another', async () => {
   for (let i = 0; i < 3; i += 1) await ann.post('/projects', { name: `p${i}`, tags: ['many'] });
   const { body } = await ann.get('/tags/many/projects?limit=1');

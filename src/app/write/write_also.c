@@ -243,6 +243,7 @@ static bool read_target(struct also *x, struct plan_ask *ask, struct value *key,
 	const struct reference *ref = &x->rule->to_ref;
 	struct value *args;
 	struct row item;
+	bool keeps;
 
 	*key = *old = VALUE_ABSENT;
 	if (!scope_args(&x->scope, ref->args, ref->arg_count, &args))
@@ -254,6 +255,12 @@ static bool read_target(struct also *x, struct plan_ask *ask, struct value *key,
 		return true;
 	if (!entity_fetch(x->root->run, x->rule->to, args, ref->arg_count, true, &item))
 		return false;
+	if (item.entity && !write_is_own(x->root->write)) { /* another tenant's: as if it were not there */
+		if (!entity_keeps(x->root->run, &item, NULL, &keeps))
+			return false;
+		if (!keeps && !run_explores(x->root->run))
+			return true;
+	}
 	*old = item.full;
 	return true;
 }
@@ -274,6 +281,7 @@ static bool update_part(struct also *x)
 	if (!x->rule->with_count)
 		return move_part(x, &ask, key);
 	w = part_write(x);
+	write_looks_at(w, w->entity->everywhere);
 	given = arena_new(r->arena, struct row);
 	f = arena_new(r->arena, struct row);
 	part = arena_new(r->arena, struct plan);
@@ -307,6 +315,7 @@ static bool delete_part(struct also *x)
 	if (!value_present(old))
 		return true;
 	w = part_write(x);
+	write_looks_at(w, w->entity->everywhere);
 	f = arena_new(r->arena, struct row);
 	part = arena_new(r->arena, struct plan);
 	w->args = ask.args;

@@ -244,7 +244,7 @@ static enum plan_end refused_target(struct plan_action *a, const struct dyn_refu
 		return leave_out(a);
 	}
 	row_from(&target, p->run->arena, a->entity, entity_full(p->run, a->entity, f->item));
-	if (a->ask_count && !p->write->trusted) {
+	if (a->ask_count && !write_is_own(p->write)) {
 		bool keeps;
 
 		if (!entity_keeps(p->run, &target, NULL, &keeps))

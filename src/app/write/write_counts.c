@@ -67,7 +67,7 @@ static bool ask_everywhere(struct plan *p, struct plan_action *a)
 	const struct term *rule = a->entity->everywhere;
 	bool cannot;
 
-	if (!rule || a->ask_count || p->write->trusted || p->run->caller.operator_)
+	if (!rule || a->ask_count || write_is_own(p->write) || p->run->caller.operator_)
 		return true;
 	return plan_filter(p, a, rule, &cannot) ||
 	       (cannot && run_fail(p->run, PROBLEM_INTERNAL, "The rule for everywhere cannot be expressed in DynamoDB"));

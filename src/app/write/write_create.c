@@ -192,7 +192,7 @@ static bool hide_source(struct write *w, const struct attribute *a, struct value
 	bool keeps;
 
 	*hidden = false;
-	if (w->trusted || !look->item.entity || !look->item.entity->everywhere)
+	if (write_is_own(w) || !look->item.entity || !look->item.entity->everywhere)
 		return true;
 	seen = witness_item(w->run, look->item.entity, look);
 	if (!entity_keeps(w->run, &look->item, seen, &keeps))
@@ -301,11 +301,25 @@ static bool refuse_new(struct write *w, const struct row *f)
 	return run_fail(w->run, PROBLEM_FORBIDDEN, "you may not create this %.*s", SLICE_ARG(e->name));
 }
 
+/* What is written together with an item has no rule but that for everywhere. */
+static bool keeps_all(struct write *w, const struct row *f, bool *out)
+{
+	struct row item = *f;
+
+	item.entity = w->entity;
+	if (!entity_keeps(w->run, &item, NULL, out))
+		return false;
+	*out = *out || run_explores(w->run);
+	return true;
+}
+
 static bool may_create(struct write *w, const struct row *f, bool *out)
 {
 	struct scope s = write_scope(w, f, NULL);
 
 	*out = w->trusted || w->whole || w->run->caller.operator_;
+	if (w->whole && !write_is_own(w))
+		return keeps_all(w, f, out);
 	if (*out)
 		return true;
 	if (!w->action)

@@ -107,6 +107,12 @@ struct write {
 	struct witnesses witnesses; /* the same for other items */
 };
 
+/* The runtime's own write, or a part of one: the rule for everywhere does not apply. */
+static inline bool write_is_own(const struct write *w)
+{
+	return w->trusted || (w->whole && w->whole->trusted);
+}
+
 enum plan_role {
 	PLAN_MAIN, /* the item, where it is or will be */
 	PLAN_OLD,  /* the old key of an item that moves */

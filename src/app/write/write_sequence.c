@@ -82,7 +82,7 @@ bool write_take(struct write *w, const struct attribute *a, struct row *f)
 		whole->turn = turn_take(r->arena, slice_make(n.key.p, n.key.n));
 	if (!entity_look_at(r, n.source, n.key, true, &look))
 		return false;
-	if (!w->trusted && look.item.entity) {
+	if (!write_is_own(w) && look.item.entity) {
 		bool keeps;
 
 		if (!entity_keeps(r, &look.item, NULL, &keeps))

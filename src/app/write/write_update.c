@@ -52,7 +52,7 @@ static bool may_move(struct write *w, const struct row *f, const struct row *bef
 {
 	bool moves = false, may = true;
 
-	if (!w->trusted && w->entity->everywhere_moves && !entity_keeps(w->run, f, NULL, &may))
+	if (!write_is_own(w) && w->entity->everywhere_moves && !entity_keeps(w->run, f, NULL, &may))
 		return false;
 	if (!may)
 		return run_fail(w->run, PROBLEM_FORBIDDEN, "you may not make this someone else's");

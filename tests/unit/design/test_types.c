@@ -391,7 +391,8 @@ static void what_names_an_item_is_written_as_its_identity(void **state)
 static void the_caller_has_no_attributes(void **state)
 {
 	(void)state;
-	expect_error(BEFORE "    allow: {read: owner = «caller.tenant»}\n" AFTER, "wrong-value", "User(caller).tenant");
+	expect_error(BEFORE "    allow: {read: owner = «caller.tenant»}\n" AFTER, "unknown-claim",
+		     "User(caller).tenant");
 }
 
 int main(void)
