@@ -23,8 +23,7 @@ static void not_found(struct exchange *ex)
 static void redirect_to(struct exchange *ex, const struct app_site *site)
 {
 	exchange_reply_with(ex, 302, SLICE("text/plain; charset=utf-8"), SLICE("This way.\n"),
-			    arena_printf(&ex->arena, GUARDS NO_STORE "Location: %.*s/\r\n",
-					 SLICE_ARG(site->name)));
+			    arena_printf(&ex->arena, GUARDS NO_STORE "Location: %.*s/\r\n", SLICE_ARG(site->name)));
 }
 
 static const struct app_site *find_site(const struct apps_http *a, struct slice name)
