@@ -135,7 +135,7 @@ test('with an audience only tokens for it are taken', async () => {
   assert.equal(await status({ aud: 'another-app' }), 401);
   assert.equal(await status({ client_id: undefined }), 401);
   assert.equal((await app.withToken(signed({ ...claims('5f1c-ana'), aud: 'another-app' })).get('/me')).status, 200); // the design says nothing
-  assert.match(app.server.log(), /takes every token of its issuer, .*'audience' is not set/);
+  assert.match(app.server.log(), /accepts every token of its issuer, .*'audience' is not set/);
   assert.doesNotMatch(shop.server.log(), /audience/);
 });
 

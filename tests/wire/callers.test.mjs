@@ -219,7 +219,7 @@ entities:
   assert.ok(lines.some(({ message }) => /^thorpe .* serves DynamoDB's API on http:/.test(message)));
   const [line] = lines.filter(({ request: id }) => id === idOf(reply));
   assert.equal(line.level, 'warn');
-  assert.match(line.message, /the database does not take this/);
+  assert.match(line.message, /the database refuses this/);
   assert.ok(lines.every(({ time }) => !Number.isNaN(Date.parse(time))));
   const refused = await runToEnd(['serve', '--in-memory', '--listen', '127.0.0.1:0', '--log-format', 'json', '--keys', join(directory, 'absent')]);
   assert.equal(refused.code, 1);
