@@ -62,6 +62,11 @@ void load_companions(struct load *l, void *into, const struct yaml *y)
 	e->companion_count = count;
 }
 
+static const struct load_shape companion_shape = { SHAPE_MAP, "another item, as in {PK: …, SK: …}",
+						   .of = &load_any_shape };
+const struct load_shape load_companions_shape = { SHAPE_LIST, "items that are written together with this one",
+						  .of = &companion_shape };
+
 /* ---- actions ---- */
 static const struct load_word action_words[] = {
 	{ "when", WORD_TERM, AT(action, when) },
@@ -77,6 +82,9 @@ static const struct load_word action_words[] = {
 	{ "is", WORD_TEXTS, LIST_AT(action, patterns, pattern_count), "an id, or a list of ids" },
 	{ 0 },
 };
+
+static const struct load_shape action_shape = { SHAPE_WORDS, "an action", .words = action_words };
+const struct load_shape load_actions_shape = { SHAPE_MAP, "actions by name", "[A-Za-z0-9_-]+", .of = &action_shape };
 
 static void check_action(struct load *l, const struct action *a)
 {
@@ -119,6 +127,8 @@ static const struct load_word delete_words[] = {
 	  NAME_ACCESS_BY, FOUND(delete_rule, then_access) },
 	{ 0 },
 };
+
+const struct load_shape load_delete_shape = { SHAPE_WORDS, "'delete'", .words = delete_words };
 
 void load_delete(struct load *l, void *into, const struct yaml *y)
 {
@@ -207,16 +217,21 @@ static void read_login_when(struct load *l, void *into, const struct yaml *y)
 	((struct login *)into)->when = load_term(l, y, scope);
 }
 
+static const struct load_shape login_when_shape = { SHAPE_TYPE, .type = WORD_TERM };
+
 static const struct load_word login_words[] = {
 	{ "by", WORD_TEXTS, LIST_AT(login, by, by_count), "a list of attributes", NAME_ATTRIBUTE },
-	{ "password", .read = read_password },
+	{ "password", .read = read_password, .shape = &load_any_shape },
 	{ "secret", WORD_RULES, LIST_AT(login, secret, secret_count), "the keys of an item, as in {PK: …, SK: …}" },
 	{ "subject", WORD_TEXT, AT(login, subject), "the name of an attribute", NAME_ATTRIBUTE },
 	{ "role", WORD_TEXT, AT(login, role), "the name of an attribute", NAME_ATTRIBUTE },
-	{ "when", .read = read_login_when },
+	{ "when", .read = read_login_when, .shape = &login_when_shape },
 	{ "is", WORD_TEXTS, LIST_AT(login, patterns, pattern_count), "an id, or a list of ids" },
 	{ 0 },
 };
+
+static const char *const login_needs[] = { "by", "subject", NULL };
+const struct load_shape load_login_shape = { SHAPE_WORDS, "a login", .words = login_words, .needed = login_needs };
 
 void load_login(struct load *l, void *into, const struct yaml *y)
 {

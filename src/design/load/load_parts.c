@@ -22,6 +22,8 @@ struct load_scope *load_access_scope(struct load *l, const struct access *a, boo
 }
 
 /* ---- other items ---- */
+const struct load_shape load_item_shape = { SHAPE_TEXT, "an item, as in Post(post_id)", .is_words = true };
+
 bool load_reference(struct load *l, struct load_span *s, const struct load_scope *scope, struct reference *out)
 {
 	struct load_span whole = *s, name, args, one;
@@ -378,6 +380,8 @@ bool load_loop(struct load *l, const struct yaml *y, const char *expected, struc
 }
 
 /* ---- paths ---- */
+const struct load_shape load_path_shape = { SHAPE_TEXT, "a path, as in /posts/<post_id>", "/[^? ]*", .is_words = true };
+
 struct load_path load_path(struct load *l, const struct yaml *y, const struct load_scope *scope)
 {
 	struct load_path path = { .text = load_text(l, y, "a path, as in /posts/<post_id>") };

@@ -118,12 +118,19 @@ static void read_send_secret(struct load *l, void *into, const struct yaml *y)
 		load_error(l, y->place, "wrong-value", "a secret has at least %d characters", SECRET_LEAST);
 }
 
+static const struct load_shape address_shape = { SHAPE_TEXT, "an address, as in https://…", "https?://.+",
+						 .is_words = true };
+static const struct load_shape secret_shape = { SHAPE_TEXT, "a secret, as in ${NAME:-}" };
+
 static const struct load_word send_words[] = {
 	{ "to", WORD_TEXT, AT(processor, send_url), "an address, as in https://…" },
-	{ "opensearch", .read = read_opensearch },
-	{ "secret", .read = read_send_secret },
+	{ "opensearch", .read = read_opensearch, .shape = &address_shape },
+	{ "secret", .read = read_send_secret, .shape = &secret_shape },
 	{ 0 },
 };
+
+static const char *const send_kinds[] = { "to", "opensearch", NULL };
+static const struct load_shape send_shape = { SHAPE_WORDS, "'send'", .words = send_words, .one_of = send_kinds };
 
 /* Either `to` or `opensearch`, and a secret only where something is signed. */
 static void check_send(struct load *l, const struct yaml *y)
@@ -174,26 +181,44 @@ static void read_with(struct load *l, void *into, const struct yaml *y)
 		p->with_count = load_assignments(l, y, l->scope, p->target, &p->with);
 }
 
+static const struct load_shape on_shape = { SHAPE_TEXT, "an entity and what happens to it, as in Post created, updated",
+					    "[A-Za-z_][A-Za-z0-9_]* +.+", .is_words = true };
+static const struct load_shape each_shape = { SHAPE_TEXT,
+					      "a loop over a pattern, as in follower in followers(user_id = author_id)",
+					      "[A-Za-z_][A-Za-z0-9_]* in .+", .is_words = true };
+static const struct load_shape put_shape = { SHAPE_TEXT, "the name of an entity" };
+static const struct load_shape count_shape = { SHAPE_TEXT, "a count, as in User(author_id).posts_count",
+					       .is_words = true };
+static const struct load_shape remove_shape = { SHAPE_TEXT,
+						"a pattern and its parameters: comments of post(post_id = post_id)",
+						.is_words = true };
+static const struct load_shape with_shape = { SHAPE_TYPE, .type = WORD_ASSIGNMENTS };
+
 /* The order matters: later words use names that earlier ones define. */
 static const struct load_word words[] = {
-	{ "on", .read = read_on },
+	{ "on", .read = read_on, .shape = &on_shape },
 	{ "let", WORD_ASSIGNMENTS, LIST_AT(processor, let, let_count) },
-	{ "each", .read = read_each },
+	{ "each", .read = read_each, .shape = &each_shape },
 	{ "when", WORD_TERM, AT(processor, when) },
-	{ "put", .read = read_put },
-	{ "update", .read = read_update },
-	{ "delete", .read = read_delete },
-	{ "count", .read = read_count },
-	{ "send", .read = read_send },
-	{ "remove all", .read = read_remove_all },
-	{ "with", .read = read_with },
+	{ "put", .read = read_put, .shape = &put_shape },
+	{ "update", .read = read_update, .shape = &load_item_shape },
+	{ "delete", .read = read_delete, .shape = &load_item_shape },
+	{ "count", .read = read_count, .shape = &count_shape },
+	{ "send", .read = read_send, .shape = &send_shape },
+	{ "remove all", .read = read_remove_all, .shape = &remove_shape },
+	{ "with", .read = read_with, .shape = &with_shape },
 	{ "accept", WORD_ACCEPT, AT(processor, accepts) },
 	{ 0 },
 };
 
+static const char *const effects[] = { "put", "update", "delete", "count", "send", "remove all", NULL };
+static const char *const processor_needs[] = { "on", NULL };
+static const struct load_shape processor_shape = { SHAPE_WORDS, "a processor", .words = words,
+						   .needed = processor_needs, .one_of = effects };
+const struct load_shape load_processors_shape = { SHAPE_MAP, "processors by name", .of = &processor_shape };
+
 static void check_effects(struct load *l, const struct processor *p, const struct yaml *y)
 {
-	static const char *const effects[] = { "put", "update", "delete", "count", "send", "remove all", NULL };
 	size_t n = load_one_of(l, y, effects,
 			       "a processor has one of 'put', 'update', 'delete', 'count', 'send' and 'remove all'");
 

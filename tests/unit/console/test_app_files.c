@@ -39,7 +39,7 @@ static void make_folder(const char *name)
 static int begin(void **state)
 {
 	(void)state;
-	strcpy(dir, "/tmp/thorpe-app-XXXXXX");
+	snprintf(dir, sizeof(dir), "/tmp/thorpe-app-XXXXXX");
 	arena_init(&arena);
 	return mkdtemp(dir) ? 0 : -1;
 }
@@ -147,13 +147,14 @@ static void links_out_of_it_are_refused(void **state)
 
 static void what_is_too_deep_is_refused(void **state)
 {
-	char path[256] = "d";
+	char path[256] = "";
+	size_t n = 0;
 
 	(void)state;
 	put("index.html", "x", 1);
 	for (int i = 0; i < APP_DEPTH_MOST; i++) {
+		n += (size_t)snprintf(path + n, sizeof(path) - n, "%sd", i ? "/" : "");
 		make_folder(path);
-		strcat(path, "/d");
 	}
 	refuse(dir, "nested too deeply");
 }
