@@ -217,6 +217,43 @@ test('the profile can be changed, and a reader without an account may look aroun
   await reader.close();
 });
 
+test('a page that is not seen holds no connection, and has caught up when it is', async () => {
+  const seen = (hidden) => ben.page.evaluate((value) => {
+    Object.defineProperty(document, 'hidden', { value, configurable: true });
+    document.dispatchEvent(new Event('visibilitychange'));
+  }, hidden);
+  const watchers = async () => Number(/^thorpe_watchers (\d+)$/m.exec(await (await fetch(`${server.endpoint}/metrics`)).text())[1]);
+  await ben.visit();
+  await ben.post('For all the world').waitFor();
+  const before = await watchers();
+  await seen(true);
+  await until('two lists less to be watched', async () => (await watchers()) === before - 2);
+  await ann.write('While ben is away');
+  await ann.post('While ben is away').waitFor();
+  await seen(false);
+  await ben.post('While ben is away').waitFor();
+  assert.equal(await watchers(), before);
+});
+
+test('a post whose answer was lost is posted once, however often the button is pressed', async () => {
+  const lose = async (route) => {
+    await route.fetch();
+    await route.abort('connectionreset');
+  };
+  const lonely = await openApp(server, { tolerate: [/ERR_CONNECTION_RESET/] });
+  await lonely.signUp('lonely');
+  await lonely.page.route('**/api/social/posts', lose);
+  await lonely.write('Is anybody there');
+  await lonely.page.getByText('may or may not have been saved').waitFor();
+  await lonely.page.unroute('**/api/social/posts', lose);
+  await lonely.button('Post').click();
+  await until('the text to be sent', async () => (await lonely.page.getByLabel('What is new?').inputValue()) === '');
+  await lonely.page.reload();
+  await lonely.post('Is anybody there').waitFor();
+  assert.equal(await lonely.post('Is anybody there').count(), 1);
+  await lonely.close();
+});
+
 test('it works by keyboard alone', async () => {
   const { page } = ann;
   await ann.visit();

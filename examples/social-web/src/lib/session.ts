@@ -21,6 +21,23 @@ export const online = new Cell(true);
 /** A token has ended: the page asks for the password, and answers with a new token, or with nothing to log out. */
 export const reentry = new Cell<((token: string | undefined) => void) | undefined>(undefined);
 
+// Relative to the page: it works below any prefix that a proxy adds.
+const baseUrl = new URL('../../api/social', location.href.replace(/[?#].*$/, '')).href;
+
+const PROBE_MS = 3000;
+
+/** Asks until the server answers: what the page shows then is true, also where nothing else asks. */
+async function probe(): Promise<void> {
+  while (!online.value) {
+    await new Promise((resolve) => setTimeout(resolve, PROBE_MS));
+    if (!online.value && !document.hidden) await watchedFetch(`${baseUrl}/`).catch(() => undefined);
+  }
+}
+
+online.listen(() => {
+  if (!online.value) void probe();
+});
+
 /** As fetch(), and notes whether the server answers. A live list that is out of reach shows here, too. */
 async function watchedFetch(input: RequestInfo | URL, init?: RequestInit): Promise<Response> {
   try {
@@ -49,8 +66,7 @@ function readStored(): Stored | undefined {
 const stored = readStored();
 
 export const api = new SocialClient({
-  // Relative to the page: it works below any prefix that a proxy adds.
-  baseUrl: new URL('../../api/social', location.href.replace(/[?#].*$/, '')).href,
+  baseUrl,
   ...(stored && { token: stored.token }),
   fetch: watchedFetch,
   onToken: store,

@@ -1,6 +1,6 @@
 // Signing up, logging in, and the password once more when a token has ended.
 // SPDX-License-Identifier: Apache-2.0
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { UnauthenticatedError } from '../generated/social';
 import { useCell } from '../lib/cell';
 import { go, to } from '../lib/router';
@@ -84,7 +84,9 @@ export function SignUp() {
   const [password, setPassword] = useState('');
   const [isPrivate, setPrivate] = useState(false);
   const { busy, error, act } = useAction();
+  const created = useRef<string>(); // the account is there, and only its login has failed
   const create = async () => {
+    if (created.current === username) return logIn(username, password);
     await api.createUser({
       username: username.trim(),
       email: email.trim(),
@@ -92,6 +94,7 @@ export function SignUp() {
       is_private: isPrivate,
       ...(name.trim() && { display_name: name.trim() }),
     });
+    created.current = username;
     await logIn(username, password);
   };
   return (

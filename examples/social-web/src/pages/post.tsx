@@ -8,7 +8,7 @@ import { type LiveItems, oldestFirst, sourceOf, useLiveItems } from '../lib/list
 import { to } from '../lib/router';
 import { api, session } from '../lib/session';
 import { Rich, Time } from '../lib/text';
-import { Avatar, Confirm, Field, Loading, More, Problem, useAction } from '../ui/controls';
+import { Avatar, Confirm, Field, Loading, More, Problem, useAction, useWriteKey } from '../ui/controls';
 import { PostCard } from '../ui/post';
 
 const order = oldestFirst<Comment>((comment) => comment.comment_id);
@@ -21,12 +21,16 @@ interface WriteProps {
 
 function WriteComment({ post, parent, onDone }: WriteProps) {
   const [content, setContent] = useState('');
+  const [count, setCount] = useState(0);
+  const key = useWriteKey(content, count);
   const { busy, error, act } = useAction();
   const send = async () => {
     const comment = await api.createComment(
       { post_id: post },
       { content: content.trim(), ...(parent && { parent_comment_id: parent.comment_id }) },
+      key,
     );
+    setCount(count + 1);
     setContent('');
     onDone(comment);
   };

@@ -5,7 +5,7 @@ import { type PostCreate } from '../generated/social';
 import { tellOfPost } from '../lib/bus';
 import { api } from '../lib/session';
 import { mentionsOf, pictureUrl, tagsOf } from '../lib/text';
-import { Field, Problem, useAction } from './controls';
+import { Field, Problem, useAction, useWriteKey } from './controls';
 import { fieldErrors } from '../lib/errors';
 
 type Visibility = NonNullable<PostCreate['visibility']>;
@@ -19,18 +19,24 @@ export function Compose({ onDone }: { onDone?: () => void }) {
   const [visibility, setVisibility] = useState<Visibility>('public');
   const { busy, error, act } = useAction();
   const url = pictureUrl(picture.trim());
+  const [count, setCount] = useState(0); // of posts: the same text may be posted twice
+  const key = useWriteKey(content, url, visibility, count);
   const isWrong = picture.trim() !== '' && !url;
 
   const send = async () => {
     const hashtags = tagsOf(content);
     const mentions = mentionsOf(content);
-    const post = await api.createPost({
-      content: content.trim(),
-      visibility,
-      ...(url && { content_type: 'image', media_urls: [url] }),
-      ...(hashtags.length && { hashtags }),
-      ...(mentions.length && { mentions }),
-    });
+    const post = await api.createPost(
+      {
+        content: content.trim(),
+        visibility,
+        ...(url && { content_type: 'image', media_urls: [url] }),
+        ...(hashtags.length && { hashtags }),
+        ...(mentions.length && { mentions }),
+      },
+      key,
+    );
+    setCount(count + 1);
     tellOfPost({ kind: 'added', item: post });
     setContent('');
     setPicture('');

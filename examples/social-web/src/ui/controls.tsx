@@ -29,6 +29,18 @@ export function useAction(): { busy: boolean; error: unknown; act: (run: () => P
   return { busy, error, act };
 }
 
+/**
+ * A key for one thing to write. Whoever presses the button again after an answer was lost sends the same key, so it is
+ * written once; a changed text is another thing.
+ */
+export function useWriteKey(...parts: unknown[]): { idempotencyKey: string } {
+  const about = JSON.stringify(parts);
+  const last = useRef({ about: '', idempotencyKey: '' });
+  if (last.current.about !== about)
+    last.current = { about, idempotencyKey: `${Date.now().toString(36)}-${Math.random().toString(36).slice(2)}` };
+  return { idempotencyKey: last.current.idempotencyKey };
+}
+
 interface FieldProps {
   label: string;
   name: string;
