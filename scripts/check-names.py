@@ -33,7 +33,6 @@ WITH_REASON = {
     'app/db/dyn_read.c': (3, 'a key of the table or an index from any item; the index that a request names'),
     'app/db/guess.c': (1, 'the attribute of joining is of no design'),
     'app/db/lag.c': (2, KEY),
-    'app/db/moved.c': (1, OWN),
     'app/entity/entity.c': (3, STRANGER + ': which entity it is of, and whether it has expired'),
     'app/entity/entity_companion.c': (1, STRANGER),
     'app/entity/entity_key.h': (1, KEY),

@@ -6,9 +6,9 @@
  *                                                           time counts from when it was due
  *   rocks_limit fdatasync JOURNAL DIR - SECONDS -               a batch appended to a file, and fdatasync
  *
- * JOURNAL is a directory with a journal of Thorpe's (see written.h), DIR one that is not there yet. RocksDB is opened with
- * Thorpe's own options, except that it has its own log. Stream records get new keys, as they would; everything else is written over.
- * Prints one JSON document.
+ * JOURNAL is a directory with a journal of Thorpe's (see written.h), DIR one that is not there yet. RocksDB is opened
+ * with Thorpe's own options, except that it has its own log. Stream records get new keys, as they would; everything
+ * else is written over. Prints one JSON document.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
 #include <fcntl.h>

@@ -18,8 +18,8 @@ struct written_batch {
 	size_t count, bytes; /* bytes: of the batch in the journal */
 };
 
-/* The batches of the journal in a directory that have an entry in `family`, at most `limit`; without the number that the journal gives them. Ends
- * the program with a sentence when there is none. They stay in memory. */
+/* The batches of the journal in a directory that have an entry in `family`, at most `limit`; without the number that
+ * the journal gives them. Ends the program with a sentence when there is none. They stay in memory. */
 struct written_batch *written_read(const char *dir, uint32_t family, size_t limit, size_t *count);
 
 #endif

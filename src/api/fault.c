@@ -21,7 +21,7 @@
 
 static struct slice name_in(const struct json *j, const char *member)
 {
-	return table_name_of_arn(op_string(j, member));
+	return table_name_of_arn(json_get_text(j, member));
 }
 
 /* From the one member of a TransactItem that is set. */
@@ -41,13 +41,13 @@ static struct slice table_of(const struct json *in, struct arena *a)
 	struct shard_iterator it;
 
 	for (size_t i = 0; i < sizeof(members) / sizeof(*members); i++)
-		if (op_string(in, members[i]).n)
+		if (json_get_text(in, members[i]).n)
 			return name_in(in, members[i]);
 	if (json_is(items, JSON_OBJECT) && items->count)
 		return table_name_of_arn(items->members[0].name);
 	if (json_is(actions, JSON_ARRAY) && actions->count)
 		return name_in_action(&actions->items[0]);
-	if (op_string(in, "ShardIterator").n && shard_iterator_parse(op_string(in, "ShardIterator"), a, &it))
+	if (json_get_text(in, "ShardIterator").n && shard_iterator_parse(json_get_text(in, "ShardIterator"), a, &it))
 		return table_name_of_arn(it.arn);
 	return SLICE("");
 }
@@ -134,8 +134,8 @@ const struct store_view *fault_view(struct op_state *s, const struct table *t, c
 
 static bool spares_single(struct op_state *s, bool writes, struct error *e)
 {
-	const struct table *t = catalog_table(s->catalog, op_string(s->in, "TableName"));
-	struct slice index = op_string(s->in, "IndexName");
+	const struct table *t = catalog_table(s->catalog, json_get_text(s->in, "TableName"));
+	struct slice index = json_get_text(s->in, "IndexName");
 
 	if (!t)
 		return true;

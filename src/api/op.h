@@ -58,7 +58,6 @@ const struct op *op_at(size_t i);
 const struct table *op_table(struct op_state *s, struct slice name, struct error *e);
 
 /* Members of `s->in`; absent gives the default. The shape has checked types. */
-struct slice op_string(const struct json *obj, const char *name); /* empty when absent */
 bool op_has(const struct json *obj, const char *name);
 bool op_bool(const struct json *obj, const char *name, bool otherwise);
 int64_t op_int(const struct json *obj, const char *name, int64_t otherwise);

@@ -5,7 +5,7 @@
 
 enum return_capacity reply_capacity_wanted(const struct json *in)
 {
-	struct slice how = op_string(in, "ReturnConsumedCapacity");
+	struct slice how = json_get_text(in, "ReturnConsumedCapacity");
 
 	if (slice_is(how, "TOTAL"))
 		return CAPACITY_TOTAL;

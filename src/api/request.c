@@ -7,13 +7,6 @@ bool op_has(const struct json *obj, const char *name)
 	return json_get_present(obj, name) != NULL;
 }
 
-struct slice op_string(const struct json *obj, const char *name)
-{
-	const struct json *j = json_get_present(obj, name);
-
-	return json_is(j, JSON_STRING) ? j->string : (struct slice){ "", 0 };
-}
-
 bool op_bool(const struct json *obj, const char *name, bool otherwise)
 {
 	const struct json *j = json_get_present(obj, name);

@@ -6,6 +6,7 @@
 #include "app/db/rehearse.h"
 #include "app/read/read.h"
 #include "app/rest/app_exchange.h"
+#include "app/rest/idempotency.h"
 #include "app/write/deleting.h"
 #include "app/write/write.h"
 #include "base/alloc.h"

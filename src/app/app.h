@@ -34,8 +34,8 @@ void app_handle(struct app *app, struct backend *b, struct arena *a, const struc
  * {"pattern": "user posts", "with": {"user_id": "alice"}, "as": {"subject": "alice", "roles": []}, "explain": true} →
  * {"result": …, "requests": [{"operation","request","read_units","write_units","items","us"}]}. */
 
-/* A handler for further addresses for operators, below /processors unless the design has that path itself. Other callers
- * get 404, as for any unknown address. NULL: none. Set both only while no request is running. */
+/* A handler for further addresses for operators, below /processors unless the design has that path itself. Other
+ * callers get 404, as for any unknown address. NULL: none. Set both only while no request is running. */
 typedef void app_operators(void *ctx, struct backend *b, struct arena *a, const struct app_request *q,
 			   struct app_reply *reply);
 void app_set_operators_handler(struct app *app, app_operators *fn, void *ctx);
@@ -50,8 +50,9 @@ const uint8_t *app_secret(const struct app *app);
 
 /* Before the first request: finds out whether writes are refused here because the table has moved (db/moved.h). */
 void app_look(struct app *app, struct backend *b);
-/* From a background thread, once a second or after as many milliseconds as the last call returned (at most a second): gathered
- * actions, unfinished deletions, how late indexes are, and the same look again. `last`: at the end, writes everything. */
+/* From a background thread, once a second or after as many milliseconds as the last call returned (at most a second):
+ * gathered actions, unfinished deletions, how late indexes are, and the same look again. `last`: at the end, writes
+ * everything. */
 int64_t app_tick(struct app *app, struct backend *b, bool last);
 
 /* The size that a request body must be allowed for the attributes that the design declares; 0: no long ones. */

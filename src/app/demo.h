@@ -20,7 +20,8 @@ struct demo_report {
 /* Whether the design's table has no item; false if it cannot be read. */
 bool demo_is_empty(struct app *app, struct backend *b, struct arena *a);
 /* Plays the text of a file. A step that fails is logged as a warning, and the next one follows. False: the text is not
- * demo data, and `why` says so in a sentence. Running out of memory leaves by arena.h A1; within a step it fails the step. */
+ * demo data, and `why` says so in a sentence. Running out of memory leaves by arena.h A1; within a step it fails the
+ * step. */
 bool demo_play(struct app *app, struct backend *b, struct arena *a, struct slice text, struct demo_report *report,
 	       const char **why) MUST_CHECK;
 /* "2026-01-15T10:30:00Z", "now", or an age before `now_ms`: "-3 days", "-2 hours 10 minutes". False: none of these. */

@@ -72,6 +72,23 @@ bool slice_contains(struct slice s, struct slice part);
 /* Equal, except for the case of ASCII letters. */
 bool slice_equal_any_case(struct slice a, struct slice b);
 
+/* Takes the part before the next separator off *rest: "a,,b" gives "a", "" and "b". An empty text has one part, which
+ * is empty. False: there is none left; rest->p is NULL after the last part. */
+static inline bool slice_next(struct slice *rest, char separator, struct slice *part)
+{
+	const char *end = rest->n ? (const char *)memchr(rest->p, separator, rest->n) : NULL;
+
+	if (!rest->p)
+		return false;
+	*part = end ? slice_make(rest->p, (size_t)(end - rest->p)) : *rest;
+	*rest = end ? slice_make(end + 1, rest->n - part->n - 1) : slice_make(NULL, 0);
+	return true;
+}
+
+/* Without any of these characters at its ends. */
+struct slice slice_trim(struct slice s, const char *characters);
+#define SLICE_BLANKS " \t\n\v\f\r"
+
 /* Copies `s` to *at, which has room for it, and moves *at past the copy. For texts in the block of their owner. */
 static inline struct slice slice_pack(char **at, struct slice s)
 {

@@ -42,8 +42,8 @@ enum time_unit {
 struct slice time_format_unit(int64_t ms, enum time_unit unit, char out[TIME_TEXT_MAX]);
 /* Parses any of these texts, and timestamps with an offset: its unit and its first moment. False: none of them. */
 bool time_parse_unit(struct slice text, enum time_unit *unit, int64_t *ms) __attribute__((warn_unused_result));
-/* `n` units later, or earlier. A day that the month does not have becomes its last: January 31st and one month is February
- * 28th. Times outside the supported years become the nearest one inside. */
+/* `n` units later, or earlier. A day that the month does not have becomes its last: January 31st and one month is
+ * February 28th. Times outside the supported years become the nearest one inside. */
 int64_t time_add(int64_t ms, enum time_unit unit, int64_t n);
 /* How many characters the texts of the unit have. */
 size_t time_unit_width(enum time_unit unit);

@@ -18,6 +18,8 @@ struct call_options {
 	const char *as;
 	const char *roles[ROLES_MAX];
 	size_t role_count;
+	const char *claims[ROLES_MAX];
+	size_t claim_count;
 	bool explain;
 };
 
@@ -25,6 +27,7 @@ static const struct flag flags[] = {
 	FLAG_TEXT("as", "SUBJECT", struct call_options, as,
 		  "as this caller, by the design's rules (as an operator, who may do everything)"),
 	FLAG_LIST("role", "ROLE", struct call_options, roles, role_count, "a role of that caller; repeatable"),
+	FLAG_LIST("claim", "NAME=VALUE", struct call_options, claims, claim_count, "a claim of that caller; repeatable"),
 	FLAG_SWITCH("explain", struct call_options, explain, "show each request to the database, and what it cost"),
 	OPERATOR_FLAGS(struct call_options),
 	FLAG_END,
@@ -56,6 +59,23 @@ static void add_with(struct call *c, struct buf *b)
 	buf_byte(b, '}');
 }
 
+/* 7, true and ["a"] are what they look like; acme is a text. */
+static void add_claim(struct buf *b, const char *text, bool first)
+{
+	const char *equals = strchr(text, '=');
+	struct slice value = slice_str(equals + 1);
+	const struct json *j = json_parse(b->arena, value);
+
+	if (!first)
+		buf_byte(b, ',');
+	json_string(b, slice_make(text, (size_t)(equals - text)));
+	buf_byte(b, ':');
+	if (j)
+		json_write(b, j);
+	else
+		json_string(b, value);
+}
+
 static void add_as(const struct call_options *o, struct buf *b)
 {
 	buf_lit(b, ",\"as\":{\"subject\":");
@@ -66,7 +86,10 @@ static void add_as(const struct call_options *o, struct buf *b)
 			buf_byte(b, ',');
 		json_string(b, slice_str(o->roles[i]));
 	}
-	buf_lit(b, "]}");
+	buf_lit(b, "],\"claims\":{");
+	for (size_t i = 0; i < o->claim_count; i++)
+		add_claim(b, o->claims[i], i == 0);
+	buf_lit(b, "}}");
 }
 
 static struct slice body_of(struct call *c)
@@ -77,7 +100,7 @@ static struct slice body_of(struct call *c)
 	buf_lit(&b, "{\"pattern\":");
 	json_string(&b, slice_str(c->pattern));
 	add_with(c, &b);
-	if (c->options->as || c->options->role_count)
+	if (c->options->as || c->options->role_count || c->options->claim_count)
 		add_as(c->options, &b);
 	buf_printf(&b, ",\"explain\":%s}", c->options->explain ? "true" : "false");
 	return buf_slice(&b);
@@ -85,7 +108,8 @@ static struct slice body_of(struct call *c)
 
 /* ---- complaints ---- */
 
-/* The member `name` of the elements of a list, nearest to `meant`; empty when none is near. *there: it is among them. */
+/* The member `name` of the elements of a list, nearest to `meant`; empty when none is near. *there: it is among
+ * them. */
 static struct slice nearest(struct arena *a, const struct json *list, const char *name, const char *meant, bool *there)
 {
 	struct slice found = { 0 };
@@ -108,7 +132,7 @@ static struct slice nearest(struct arena *a, const struct json *list, const char
 	return found;
 }
 
-/* True: the server does not have the design, which has been said. */
+/* True: the server does not have the design; a message has said so. */
 static bool complain_of_design(struct call *c)
 {
 	struct client_reply r;
@@ -174,8 +198,11 @@ static int check_words(const struct call *c)
 		if (!strchr(c->with[i], '='))
 			return complain(EXIT_USAGE, "'%s' is not NAME=VALUE; a pattern of several words needs quotes",
 					c->with[i]);
-	if (c->options->role_count && !c->options->as)
-		return complain(EXIT_USAGE, "--role needs --as: whose role?");
+	for (size_t i = 0; i < c->options->claim_count; i++)
+		if (!strchr(c->options->claims[i], '='))
+			return complain(EXIT_USAGE, "'%s' is not a claim such as tenant=acme", c->options->claims[i]);
+	if ((c->options->role_count || c->options->claim_count) && !c->options->as)
+		return complain(EXIT_USAGE, "--role and --claim need --as: whose?");
 	return 0;
 }
 

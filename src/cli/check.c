@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "cli/commands.h"
-#include "design/design.h"
+#include "design/isolation.h"
 
 struct check_options {
 	bool json, watch;
@@ -41,6 +41,8 @@ static void check_file(struct report *r, const char *path)
 		findings_json_members(&r->out, &findings, &source, &r->first);
 	else
 		findings_print(&r->out, &findings, &source);
+	if (d && !r->json)
+		isolation_report(d, &r->out);
 	r->files++;
 	r->errors += findings_errors(&findings);
 	for (size_t i = 0; i < findings.count; i++)
@@ -122,7 +124,7 @@ static void pause_a_moment(void)
 	nanosleep(&t, NULL);
 }
 
-/* Never returns, unless nobody reads what it prints. */
+/* Returns only when its output is closed. */
 static int watch(char **paths, int count, bool json)
 {
 	static struct version seen[64];

@@ -1,5 +1,5 @@
-/* A command of `thorpe`: one row with all that is known about it. `thorpe help`, `thorpe COMMAND --help` and the checks of
- * arguments come from the row; a command's own code begins in run(), with options that have been read.
+/* A command of `thorpe`: one row with all that is known about it. `thorpe help`, `thorpe COMMAND --help` and the
+ * checks of arguments come from the row; a command's own code begins in run(), with options that have been read.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef THORPE_CLI_COMMAND_H
 #define THORPE_CLI_COMMAND_H

@@ -7,7 +7,8 @@
 
 /* In the arena. NULL: what is wrong with it has been printed to stderr. */
 const struct design *design_file_load(struct arena *a, const char *path);
-/* The same, and what `thorpe check` calls an error in it: printed to stderr and counted. NULL: it could not be loaded. */
+/* The same, and what `thorpe check` calls an error in it: printed to stderr and counted. NULL: it could not be
+ * loaded. */
 const struct design *design_file_check(struct arena *a, const char *path, size_t *errors);
 
 #endif

@@ -1,9 +1,9 @@
 /* Options of a command: one row each, and everything made from the rows: parsing, `--help`, and the option that was
  * probably meant. Nothing else in cli/ looks at an argument that begins with a dash.
  *
- * A row says what the option is called, what its value is called, where the value goes and what it does. Most rows need
- * no code: the value goes to a member of the command's options struct (FLAG_TEXT, FLAG_SWITCH, FLAG_LIST, FLAG_NUMBER,
- * FLAG_CHOICE). A value with a grammar of its own has a reader (FLAG_READ).
+ * A row says what the option is called, what its value is called, where the value goes and what it does. Most rows
+ * need no code: the value goes to a member of the command's options struct (FLAG_TEXT, FLAG_SWITCH, FLAG_LIST,
+ * FLAG_NUMBER, FLAG_CHOICE). A value with a grammar of its own has a reader (FLAG_READ).
  *
  *   static const struct flag flags[] = {
  *           FLAG_TEXT("data", "DIR", struct my_options, data, "the data directory"),

@@ -43,17 +43,7 @@ static size_t skip_value(struct slice s, size_t at)
 	return at;
 }
 
-static struct slice trimmed(struct slice s)
-{
-	size_t from = skip_space(s, 0);
-
-	s = slice_make(s.p + from, s.n - from);
-	while (s.n && (s.p[s.n - 1] == ' ' || s.p[s.n - 1] == '\n' || s.p[s.n - 1] == '\r' || s.p[s.n - 1] == '\t'))
-		s.n--;
-	return s;
-}
-
-/* The next thing between commas, from `at`, which moves past its comma. */
+/* The next value between commas, from `at`, which moves past its comma. */
 static bool next_part(struct slice s, size_t *at, struct slice *value)
 {
 	size_t from = skip_space(s, *at), end;
@@ -61,7 +51,7 @@ static bool next_part(struct slice s, size_t *at, struct slice *value)
 	if (from >= s.n || s.p[from] == ']' || s.p[from] == '}')
 		return false;
 	end = skip_value(s, from);
-	*value = trimmed(slice_make(s.p + from, end - from));
+	*value = slice_trim(slice_make(s.p + from, end - from), SLICE_BLANKS);
 	end = skip_space(s, end);
 	*at = end < s.n && s.p[end] == ',' ? end + 1 : end;
 	return true;
@@ -144,7 +134,7 @@ static bool holds_lists(struct slice s)
 
 void json_text_indent(struct buf *b, struct slice text, size_t margin)
 {
-	struct slice s = trimmed(text), name, value;
+	struct slice s = slice_trim(text, SLICE_BLANKS), name, value;
 	bool object = s.n && s.p[0] == '{', first = true;
 	size_t at = 0;
 

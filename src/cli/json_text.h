@@ -5,8 +5,8 @@
 
 #include "base/buf.h"
 
-/* Appends the value indented by two spaces a level, every further line after `margin` spaces. What is short and holds no
- * other lists stays on one line. */
+/* Appends the value indented by two spaces a level, every further line after `margin` spaces. What is short and holds
+ * no other lists stays on one line. */
 void json_text_indent(struct buf *b, struct slice text, size_t margin);
 /* The value of an object's member as it is written; empty when there is none. `name` has nothing to be escaped. */
 struct slice json_text_member(struct slice object, const char *name);

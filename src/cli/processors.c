@@ -126,6 +126,11 @@ static void print_one(const struct json *p)
 	if (json_get_number(p, "lost") > 0)
 		printf(", %.0f times behind what the stream keeps", json_get_number(p, "lost"));
 	putchar('\n');
+	if (json_get_text(p, "next_run_at").n)
+		printf("  last run %.*s, next %.*s\n",
+		       SLICE_ARG(json_get_text(p, "last_run_at").n ? json_get_text(p, "last_run_at")
+								   : slice_str("never")),
+		       SLICE_ARG(json_get_text(p, "next_run_at")));
 	if (problem.n)
 		printf("  last problem, %.*s: %.*s\n", SLICE_ARG(json_get_text(p, "last_problem_at")),
 		       SLICE_ARG(problem));
@@ -315,7 +320,7 @@ static const struct verb {
 	int (*run)(struct ask *c);
 } verbs[] = {
 	{ "list", 0, run_list },     { "pause", 1, run_switch },  { "resume", 1, run_switch }, { "replay", 1, run_switch },
-	{ "parked", 1, run_parked }, { "retry", 2, run_settle }, { "drop", 2, run_settle },
+	{ "run", 1, run_switch },    { "parked", 1, run_parked }, { "retry", 2, run_settle }, { "drop", 2, run_settle },
 };
 /* clang-format on */
 
@@ -330,8 +335,8 @@ static const struct verb *find(const char *name)
 static int check_words(const struct ask *c, const struct verb *v, const char *design, int words)
 {
 	if (!v)
-		return complain(EXIT_USAGE, "'%s' is not one of list, pause, resume, replay, parked, retry and drop",
-				c->verb);
+		return complain(EXIT_USAGE,
+				"'%s' is not one of list, pause, resume, run, replay, parked, retry and drop", c->verb);
 	if (words > v->words - (v->words == 2 && c->options->all))
 		return complain(EXIT_USAGE, "too many words; a name of several words needs quotes");
 	if (v->words && !c->name)
@@ -371,9 +376,9 @@ static int run(void *options, char **words, int count)
 
 const struct command command_processors = {
 	.name = "processors",
-	.summary = "see what a design's processors do, pause, resume and replay them",
+	.summary = "see what a design's processors do, pause, resume, run and replay them",
 	.usage = "DESIGN [list]\n"
-		 "DESIGN pause|resume|parked NAME\n"
+		 "DESIGN pause|resume|run|parked NAME\n"
 		 "DESIGN replay NAME --from TIME\n"
 		 "DESIGN retry|drop NAME SEQUENCE|--all",
 	.about = "Shows what the processors of a design on the running server do and which changes they have parked;\n"

@@ -92,7 +92,8 @@ static bool write_all(int fd, const uint8_t secret[SECRET_BYTES])
 	return write(fd, text, DIGITS + 1) == DIGITS + 1 && fsync(fd) == 0;
 }
 
-/* Written to another file and then linked: no reader sees half of it, and of two processes that make it at once one wins. */
+/* Written to another file and then linked: no reader sees half of it, and of two processes that make it at once one
+ * wins. */
 static bool make_file(const char *path, const uint8_t secret[SECRET_BYTES], char *why, size_t n)
 {
 	char beside[PATH_MAX];

@@ -1,5 +1,5 @@
-/* The secret of a server, from which the keys of its tokens and cursors are derived: 64 hexadecimal digits in a file that only
- * its owner can read.
+/* The secret of a server, from which the keys of its tokens and cursors are derived: 64 hexadecimal digits in a file
+ * that only its owner can read.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef THORPE_CLI_SECRET_H
 #define THORPE_CLI_SECRET_H

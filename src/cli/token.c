@@ -15,13 +15,15 @@
 #include "cli/serve/serve.h"
 #include "process/send/send.h"
 
-#define ROLES_MAX 32
-#define DAY       (24 * 3600)
-#define LONGEST   (3660 * (int64_t)DAY)
+#define ROLES_MAX  32
+#define CLAIMS_MAX 32
+#define DAY        (24 * 3600)
+#define LONGEST    (3660 * (int64_t)DAY)
 
 struct token_options {
 	struct token_request q;
 	struct slice roles[ROLES_MAX];
+	struct token_claim claims[CLAIMS_MAX];
 	const char *data, *secret_file, *backend;
 	bool webhook_secret;
 };
@@ -63,6 +65,20 @@ static bool set_role(void *options, const char *value, char *why, size_t n)
 	return true;
 }
 
+/* tenant=acme */
+static bool set_claim(void *options, const char *value, char *why, size_t n)
+{
+	struct token_options *o = options;
+	const char *equals = strchr(value, '=');
+
+	snprintf(why, n, "'%s' is not a claim such as tenant=acme, or is one too many", value);
+	if (o->q.claim_count == CLAIMS_MAX || !equals || equals == value || !is_text(value))
+		return false;
+	o->claims[o->q.claim_count++] =
+		(struct token_claim){ slice_make(value, (size_t)(equals - value)), slice_str(equals + 1) };
+	return true;
+}
+
 /* 90s, 30m, 1h, 7d; a number alone is seconds. */
 static bool set_expires(void *options, const char *value, char *why, size_t n)
 {
@@ -90,6 +106,7 @@ static bool set_expires(void *options, const char *value, char *why, size_t n)
 static const struct flag flags[] = {
 	FLAG_READ("subject", "S", set_subject, "the caller, as 'caller' in the design's rules"),
 	FLAG_READ("role", "R", set_role, "a role of the caller; repeatable"),
+	FLAG_READ("claim", "NAME=VALUE", set_claim, "a claim that the design declares, as 'caller.name'; repeatable"),
 	FLAG_SWITCH("operator", struct token_options, q.operator_, "may do everything, even what no rule allows"),
 	FLAG_SWITCH("webhook-secret", struct token_options, webhook_secret, "instead of a token, print the secret that signs the design's webhooks"),
 	FLAG_READ("expires", "TIME", set_expires, "how long the token is valid: 90s, 30m, 1h, 7d (1h)"),
@@ -155,8 +172,8 @@ static int print_token(const char *design, struct token_options *o)
 
 static int check_options(const struct token_options *o, const char *design)
 {
-	if (o->webhook_secret && (o->q.subject.n || o->q.operator_ || o->q.role_count))
-		return complain(EXIT_USAGE, "--webhook-secret goes without --subject, --role and --operator");
+	if (o->webhook_secret && (o->q.subject.n || o->q.operator_ || o->q.role_count || o->q.claim_count))
+		return complain(EXIT_USAGE, "--webhook-secret goes without --subject, --role, --claim and --operator");
 	if (!o->webhook_secret && !o->q.subject.n && !o->q.operator_)
 		return complain(EXIT_USAGE, "whose token? --subject S, or --operator");
 	if (o->backend && !operator_is_file(design))
@@ -181,6 +198,7 @@ static int run(void *options, char **words, int count)
 	if (status)
 		return status;
 	o->q.roles = o->roles;
+	o->q.claims = o->claims;
 	o->q.now_ms = clock_now_ms(&clock_system);
 	return print_token(words[0], o);
 }
@@ -197,6 +215,7 @@ const struct command command_token = {
 	.flags = flags,
 	.examples =
 		"  thorpe token social --subject alice --role admin\n"
+		"  thorpe token desk --subject alice --claim tenant=acme\n"
 		"  thorpe token designs/social.yaml --operator --expires 7d\n"
 		"  thorpe token social --webhook-secret\n"
 		"  thorpe token social --subject alice --secret-file secret   # of 'thorpe serve --in-memory --secret-file secret'\n"

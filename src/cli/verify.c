@@ -61,7 +61,7 @@ static int run(void *options, char **words, int count)
 				: o->json   ? "json"
 					    : "repair");
 	if (o->endpoint && o->data)
-		return complain(EXIT_USAGE, "--data and --endpoint exclude each other");
+		return complain(EXIT_USAGE, "--data and --endpoint (or --backend) exclude each other");
 	if (o->yes && !o->repair)
 		return complain(EXIT_USAGE, "--yes goes with --repair");
 	if (!o->data)
@@ -73,7 +73,7 @@ const struct command command_verify = {
 	.name = "verify",
 	.summary = "check a data directory: indexes against tables, items against a design",
 	.usage = "[--data DIR]\n"
-		 "--design FILE… [--data DIR | --endpoint URL] [--json] [--repair [--yes]]",
+		 "--design FILE… [--data DIR | --endpoint URL | --backend WHERE] [--json] [--repair [--yes]]",
 	.about = "Without a design: compares every index with its table, and recounts the numbers of items and\n"
 		 "bytes that the database keeps. It does not know the counters of a design.\n\n"
 		 "With a design: compares the items with what the design says about them: attributes, derived values\n"

@@ -20,7 +20,7 @@ struct asking {
 	const struct design *design;
 	struct backend *backend;
 	struct arena arena; /* of one finding */
-	int64_t told_us;    /* when progress was last told */
+	int64_t told_us;    /* when progress was last printed */
 	int64_t now_ms;
 	uint64_t mendable;
 	uint64_t mended; /* in this round */
@@ -213,7 +213,7 @@ static bool mend_all(struct asking *x, struct oracle_summary *m)
 		if (!x->mended)
 			break;
 	}
-	x->mended = all; /* notes have been told */
+	x->mended = all; /* notes have been printed */
 	fprintf(x->options->json ? stderr : stdout, "%.*s: mended %llu; what is left:\n", SLICE_ARG(x->design->name),
 		(unsigned long long)all);
 	return check(x, print_finding, m);
@@ -283,7 +283,7 @@ static int ask_endpoint(const struct verify_options *o, const struct design *con
 	int status;
 
 	if (!remote_parse(o->endpoint, &options.place, why, sizeof(why)))
-		return complain(EXIT_USAGE, "--endpoint: %s", why);
+		return complain(EXIT_USAGE, "--endpoint, or --backend: %s", why);
 	remote = remote_open(&options, why, sizeof(why));
 	if (!remote)
 		return complain(EXIT_REFUSED, "%s", why);

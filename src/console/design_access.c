@@ -101,28 +101,41 @@ void design_access_doc(struct buf *b, const struct design *d, const struct acces
 
 /* ---- processors ---- */
 
+static void put_effect(struct buf *b, const struct processor *p)
+{
+	switch (p->effect) {
+	case EFFECT_PUT: buf_printf(b, "puts %.*s", SLICE_ARG(p->target)); break;
+	case EFFECT_UPDATE:
+	case EFFECT_DELETE:
+	case EFFECT_UPSERT:
+		buf_str(b, p->effect == EFFECT_UPDATE   ? "updates "
+			   : p->effect == EFFECT_DELETE ? "deletes "
+							: "creates or changes ");
+		describe_reference(b, &p->target_ref);
+		break;
+	case EFFECT_COUNT:
+		buf_lit(b, "counts on ");
+		describe_reference(b, &p->target_ref);
+		buf_printf(b, ".%.*s", SLICE_ARG(p->target_attribute));
+		break;
+	case EFFECT_SEND: buf_str(b, p->send_opensearch ? "sends it to OpenSearch" : "sends it to a webhook"); break;
+	case EFFECT_REMOVE_ALL: buf_printf(b, "removes all of %.*s", SLICE_ARG(p->target)); break;
+	}
+	describe_term(b, " when ", p->only_when);
+}
+
 static struct slice does(struct arena *a, const struct processor *p)
 {
 	struct buf b;
 
 	buf_init(&b, a);
-	switch (p->effect) {
-	case EFFECT_PUT: buf_printf(&b, "puts %.*s", SLICE_ARG(p->target)); break;
-	case EFFECT_UPDATE:
-	case EFFECT_DELETE:
-		buf_str(&b, p->effect == EFFECT_UPDATE ? "updates " : "deletes ");
-		describe_reference(&b, &p->target_ref);
-		break;
-	case EFFECT_COUNT:
-		buf_lit(&b, "counts on ");
-		describe_reference(&b, &p->target_ref);
-		buf_printf(&b, ".%.*s", SLICE_ARG(p->target_attribute));
-		break;
-	case EFFECT_SEND: buf_str(&b, p->send_opensearch ? "sends it to OpenSearch" : "sends it to a webhook"); break;
-	case EFFECT_REMOVE_ALL: buf_printf(&b, "removes all of %.*s", SLICE_ARG(p->target)); break;
+	for (size_t i = 0; i < p->parts; i++) {
+		buf_str(&b, i ? ", " : "");
+		put_effect(&b, &p[i]);
 	}
 	if (p->each_pattern.n)
 		buf_printf(&b, " for each row of %.*s", SLICE_ARG(p->each_pattern));
+	describe_term(&b, " for each of ", p->each_list);
 	return buf_slice(&b);
 }
 
@@ -139,6 +152,7 @@ void design_processor_doc(struct buf *b, const struct processor *p)
 			doc_text(b, slice_str(events[i]));
 	json_close(b, ']');
 	doc_member_term(b, "when", p->when);
+	doc_member_or_null(b, "every", p->every);
 	doc_member(b, "does", does(b->arena, p));
 	design_line(b, p->place);
 	json_close(b, '}');

@@ -69,7 +69,8 @@ struct slice design_document(struct arena *a, const struct design *d)
 	json_close(&b, ']');
 	json_member_open(&b, "processors", '[');
 	for (size_t i = 0; i < d->processor_count; i++)
-		design_processor_doc(&b, &d->processors[i]);
+		if (d->processors[i].parts)
+			design_processor_doc(&b, &d->processors[i]);
 	json_close(&b, ']');
 	json_name(&b, "findings");
 	design_findings_doc(&b, d);

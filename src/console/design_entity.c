@@ -164,7 +164,7 @@ static void put_route(struct buf *b, const struct design *d, const struct entity
 /* Operators may use all of them, whatever the rules say. */
 static void put_routes(struct buf *b, const struct design *d, const struct entity *e)
 {
-	struct slice collection = describe_collection(e);
+	struct slice collection = entity_collection(e);
 	bool posts = collection.n != e->path.n, shown = e->path.n && !e->internal;
 	const struct route_doc own[] = {
 		{ posts ? "POST" : "PUT", posts ? collection : e->path, SLICE("create"), ALLOW_CREATE, NULL },

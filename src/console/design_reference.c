@@ -1,5 +1,5 @@
-/* Which attributes of an item name another item: what the design declares (requires, counts, copies), and what its keys
- * and names show. The console links the two items; the other need not exist.
+/* Which attributes of an item name another item: what the design declares (requires, counts, copies), and what its
+ * keys and names show. The console links the two items; the other need not exist.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <strings.h>
 

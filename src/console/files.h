@@ -1,4 +1,5 @@
-/* The console's own files, as `npm run build` in console/ left them when the server was built: in the binary, nowhere else.
+/* The console's own files, as `npm run build` in console/ left them when the server was built: in the binary, nowhere
+ * else.
  *
  * The list is made by scripts/embed-console.py. If the console was not built, there is one page that says how to
  * build it.

@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <time.h>
+#include "app/db/beside.h"
 #include "base/clock.h"
 #include "copy/copy_internal.h"
 
@@ -275,5 +276,5 @@ struct buf copy_body(struct copier *c, struct slice table)
 
 struct slice copy_beside(struct copier *c)
 {
-	return arena_printf(&c->arena, "%.*s.thorpe", SLICE_ARG(c->job->table));
+	return beside_name(&c->arena, c->job->table);
 }

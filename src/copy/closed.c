@@ -29,7 +29,8 @@ static void say_closed(struct job *j)
 					  : "programs that bypass them are not stopped");
 }
 
-/* Puts the marker of this copy. `switched`: it is there and this copy's, and becomes that of a source that has been left. */
+/* Puts the marker of this copy. `switched`: it is there and this copy's, and becomes that of a source that has been
+ * left. */
 static bool put_marker(struct copier *c, bool switched, struct backend_reply *r)
 {
 	struct job *j = c->job;
@@ -83,6 +84,21 @@ bool copy_source_leave(struct copier *c)
 		"%.*s: servers of the design at %s were told meanwhile to accept writes again (--reopen), so nothing "
 		"was switched: run this again",
 		SLICE_ARG(j->table), j->o->from.name);
+}
+
+bool copy_source_is_open(struct copier *c, bool *out)
+{
+	struct buf b = copy_body(c, copy_beside(c));
+	struct backend_reply r;
+
+	*out = false;
+	if (!c->job->o->design)
+		return true;
+	buf_lit(&b, ",\"ConsistentRead\":true,\"Key\":" KEY "}}");
+	if (!copier_call(c, COPY_FROM, "GetItem", buf_slice(&b), &r) && !slice_is(r.error, "ResourceNotFoundException"))
+		return copier_refused(c, COPY_FROM, "GetItem", &r);
+	*out = r.status != 200 || !json_get(r.body, "Item");
+	return true;
 }
 
 /* What taking writes again means, by the marker that was there. */

@@ -57,28 +57,71 @@ static bool get_one(struct copier *c, const struct keyed *k, enum copy_at at, co
 	return true;
 }
 
-static bool judge(struct copier *c, const struct keyed *k, const struct json *item)
-{
-	const struct json *key = copy_keyed_key(c, k, item), *from = NULL, *to = NULL;
-	unsigned looks = c->job->o->from.is_directory ? 1 : LOOKS;
-	struct buf text;
-	bool equal = false;
+/* Items of a page that differ at first sight. */
+struct doubt {
+	const struct json *key, *from, *to; /* as last read; NULL: not there */
+};
+struct doubts {
+	struct doubt *list;
+	size_t count;
+};
 
-	for (unsigned i = 0; i < looks && !equal; i++) {
-		if ((i && !copy_job_pause(c->job, LOOK_MS)) || !get_one(c, k, COPY_FROM, key, &from) ||
-		    !get_one(c, k, COPY_TO, key, &to) || !same(c, from, to, &equal))
+static struct doubts doubts_for(struct copier *c, const struct json *items)
+{
+	return (struct doubts){ .list = arena_array(&c->arena, struct doubt,
+						    json_is(items, JSON_ARRAY) ? items->count : 0) };
+}
+
+static void doubt_add(struct copier *c, const struct keyed *k, struct doubts *d, const struct json *item)
+{
+	d->list[d->count++] = (struct doubt){ .key = copy_keyed_key(c, k, item) };
+}
+
+/* Reads all of them once more, and keeps those that still differ. */
+static bool look_once(struct copier *c, const struct keyed *k, struct doubts *d)
+{
+	size_t left = 0;
+
+	for (size_t i = 0; i < d->count; i++) {
+		struct doubt *x = &d->list[i];
+		bool equal;
+
+		if (!get_one(c, k, COPY_FROM, x->key, &x->from) || !get_one(c, k, COPY_TO, x->key, &x->to) ||
+		    !same(c, x->from, x->to, &equal))
 			return false;
+		if (!equal)
+			d->list[left++] = *x;
 	}
-	if (equal || has_expired(c->job, from ? from : to))
-		return true;
+	d->count = left;
+	return true;
+}
+
+static void report(struct copier *c, const struct doubt *x)
+{
+	struct buf text;
+
+	if (has_expired(c->job, x->from ? x->from : x->to))
+		return;
 	atomic_fetch_add(&c->job->differences, 1);
+	if (!c->job->tell)
+		return;
 	buf_init(&text, &c->arena);
-	json_write(&text, key);
-	if (c->job->tell) {
-		pthread_mutex_lock(&c->job->lock);
-		c->job->tell(c->job->o->ctx, from && to ? "differs" : from ? "missing" : "extra", buf_slice(&text));
-		pthread_mutex_unlock(&c->job->lock);
-	}
+	json_write(&text, x->key);
+	pthread_mutex_lock(&c->job->lock);
+	c->job->tell(c->job->o->ctx, x->from && x->to ? "differs" : x->from ? "missing" : "extra", buf_slice(&text));
+	pthread_mutex_unlock(&c->job->lock);
+}
+
+/* A change may be on its way: they are looked at a few times, all of a page together, as the waits are long. */
+static bool judge(struct copier *c, const struct keyed *k, struct doubts *d)
+{
+	unsigned looks = c->job->o->from.is_directory ? 1 : LOOKS;
+
+	for (unsigned i = 0; i < looks && d->count; i++)
+		if ((i && !copy_job_pause(c->job, LOOK_MS)) || !look_once(c, k, d))
+			return false;
+	for (size_t i = 0; i < d->count; i++)
+		report(c, &d->list[i]);
 	return true;
 }
 
@@ -86,6 +129,7 @@ static bool compare_page(struct copier *c, const struct json *reply)
 {
 	const struct json *items = json_get(reply, "Items");
 	struct keyed k = copy_keyed_main(c->job);
+	struct doubts doubts = doubts_for(c, items);
 	struct map found;
 
 	if (!copy_keyed_get(c, &k, COPY_TO, items, &found))
@@ -94,10 +138,13 @@ static bool compare_page(struct copier *c, const struct json *reply)
 		struct slice key = copy_keyed_bytes(c, &k, &items->items[i]);
 		bool equal;
 
-		if (!key.n || !same(c, &items->items[i], map_get(&found, key), &equal) ||
-		    (!equal && !judge(c, &k, &items->items[i])))
+		if (!key.n || !same(c, &items->items[i], map_get(&found, key), &equal))
 			return false;
+		if (!equal)
+			doubt_add(c, &k, &doubts, &items->items[i]);
 	}
+	if (!judge(c, &k, &doubts))
+		return false;
 	atomic_fetch_add(&c->job->items, json_is(items, JSON_ARRAY) ? items->count : 0);
 	return true;
 }
@@ -114,6 +161,7 @@ static bool extra_page(struct copier *c, const struct json *reply)
 {
 	const struct json *items = json_get(reply, "Items");
 	struct keyed k = copy_keyed_main(c->job);
+	struct doubts doubts = doubts_for(c, items);
 	struct map found;
 
 	if (!copy_keyed_get(c, &k, COPY_FROM, items, &found))
@@ -121,10 +169,12 @@ static bool extra_page(struct copier *c, const struct json *reply)
 	for (size_t i = 0; json_is(items, JSON_ARRAY) && i < items->count; i++) {
 		struct slice key = copy_keyed_bytes(c, &k, &items->items[i]);
 
-		if (!key.n || (!map_get(&found, key) && !judge(c, &k, &items->items[i])))
+		if (!key.n)
 			return false;
+		if (!map_get(&found, key))
+			doubt_add(c, &k, &doubts, &items->items[i]);
 	}
-	return true;
+	return judge(c, &k, &doubts);
 }
 
 bool copy_compare_all(struct copier *c, copy_compare_tell *tell)

@@ -17,8 +17,8 @@
  *   C2  Repeating a step changes nothing: a page of items is read again, changes are applied from an earlier
  *       position, and C1 still holds. So the state need not be exact, only never ahead of what was written.
  *   C3  Only the copy whose `owner` is in the state writes (state.c). Another one that finds it alive refuses, and
- *       takes over when the state has not moved for COPY_EXPIRE_MS. A writer that has been replaced finds that out with
- *       its next save.
+ *       takes over when the state has not moved for COPY_EXPIRE_MS. A writer that has been replaced finds that out
+ *       with its next save.
  *   C4  While it is being filled the target has neither stream nor TTL. So no processor there ever sees a copied
  *       item as a change, now or in a replay, and no item expires without being seen. Both are turned on at the
  *       switch, when everything has been copied.

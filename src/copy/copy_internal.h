@@ -140,8 +140,11 @@ bool copy_table_enable_source_stream(struct copier *c) MUST_CHECK;
 /* ---- writes at the source (closed.c) ---- */
 /* Makes the servers of the source's design refuse writes, or reports that it cannot. False: the job is halted. */
 bool copy_source_close(struct copier *c) MUST_CHECK;
-/* The last step of a switch, when all else is done (C8). False: they were told to take writes again, or the job is halted. */
+/* The last step of a switch, when all else is done (C8). False: writes were allowed again (--reopen), or the job is
+ * halted. */
 bool copy_source_leave(struct copier *c) MUST_CHECK;
+/* Whether they accept writes, after a switch that had stopped them. Without a design they are not known: false. */
+bool copy_source_is_open(struct copier *c, bool *out) MUST_CHECK;
 /* Makes them accept writes again. `any`: even if another copy closed them. */
 bool copy_source_open(struct copier *c, bool any) MUST_CHECK;
 

@@ -357,6 +357,25 @@ static enum copy_end work(struct copier *c)
 	return COPY_FAILED;
 }
 
+/* The switch was done before. If the source's servers were told to accept writes since, those are at one place only. */
+static enum copy_end say_over(struct copier *c)
+{
+	struct job *j = c->job;
+	bool is_open;
+
+	if (!copy_source_is_open(c, &is_open))
+		return COPY_FAILED;
+	if (is_open) {
+		copy_job_fail(
+			j,
+			"%.*s: %s was switched to before, and servers of the design at %s accept writes all the same (--reopen): what they write is not there, and nothing was copied now. --replace starts over, and what was written at the target is lost",
+			SLICE_ARG(j->table), j->o->to.name, j->o->from.name);
+		return COPY_FAILED;
+	}
+	copy_job_say(j, "%.*s: %s was switched to before: nothing was copied now", SLICE_ARG(j->table), j->o->to.name);
+	return COPY_DONE;
+}
+
 static enum copy_end run_phases(struct copier *c)
 {
 	struct job *j = c->job;
@@ -379,11 +398,8 @@ static enum copy_end run_phases(struct copier *c)
 		copy_job_say(j, "%.*s: the source has no stream: what changes there while this runs may be missed",
 			     SLICE_ARG(j->table));
 	if (take_hold(c, from)) {
-		if (j->is_over) {
-			copy_job_say(j, "%.*s: %s was switched to before: nothing was copied now", SLICE_ARG(j->table),
-				     j->o->to.name);
-			return COPY_DONE;
-		}
+		if (j->is_over)
+			return say_over(c);
 		if (saver_start(&saver, j))
 			end = work(c);
 	}

@@ -1,7 +1,7 @@
 /* Every item, by a parallel Scan: each worker takes a segment and copies it page by page.
  *
- * A segment's place in the state is after what has been written (C2). Which item is in which segment depends on how many there are: their
- * number stays what it was when the copy began.
+ * A segment's place in the state is after what has been written (C2). Which item is in which segment depends on how
+ * many there are: their number stays what it was when the copy began.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/alloc.h"
 #include "copy/copy_internal.h"

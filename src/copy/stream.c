@@ -347,7 +347,7 @@ static bool key_bytes(struct copier *c, const struct json *keys, struct slice *o
 	if (!item_from_json(&c->arena, keys, &v, &e))
 		return copy_job_fail(c->job, "%s has a change without a key: %.*s", c->job->o->from.name,
 				     SLICE_ARG(e.message));
-	*out = slice_make(v.p, v.n);
+	*out = value_slice(v);
 	return true;
 }
 

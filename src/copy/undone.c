@@ -131,7 +131,8 @@ bool copy_undone_look(struct copier *c, bool *any, char *why, size_t n)
 	if (!d || !c->job->stream[0])
 		return true;
 	for (size_t i = 0; i < d->processor_count; i++)
-		if ((d->processors[i].effect != EFFECT_SEND || send_is_needed(&d->processors[i])) &&
+		if (d->processors[i].parts && !d->processors[i].every_seconds &&
+		    (d->processors[i].effect != EFFECT_SEND || send_is_needed(&d->processors[i])) &&
 		    !note_processor(c, d->processors[i].name, any, why, n))
 			return false;
 	return !keeper_is_needed(d) || note_processor(c, SLICE(KEEPER_NAME), any, why, n);

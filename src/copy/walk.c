@@ -104,7 +104,7 @@ struct slice copy_keyed_bytes(struct copier *c, const struct keyed *k, const str
 	struct value v;
 
 	if (item_from_json(&c->arena, copy_keyed_key(c, k, item), &v, &e))
-		return slice_make(v.p, v.n);
+		return value_slice(v);
 	copy_job_fail(c->job, "an item of %.*s cannot be read: %.*s", SLICE_ARG(k->table), SLICE_ARG(e.message));
 	return SLICE("");
 }

@@ -1,7 +1,7 @@
 /* The same as a CloudFormation template, in JSON.
  *
- * Properties as in the reference of AWS::DynamoDB::Table and AWS::IAM::ManagedPolicy. They are CreateTable's, but for the
- * stream, which is on when it has a view.
+ * Properties as in the reference of AWS::DynamoDB::Table and AWS::IAM::ManagedPolicy. They are CreateTable's, but for
+ * the stream, which is on when it has a view.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "app/db/provision_request.h"
 #include "deploy/deploy_internal.h"

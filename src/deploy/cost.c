@@ -4,8 +4,9 @@
 #include "deploy/deploy_internal.h"
 #include "design/describe/traffic.h"
 
-/* US dollars, us-east-1, Standard table class: https://aws.amazon.com/dynamodb/pricing/on-demand/ and …/provisioned/. Request units,
- * storage and recovery as AWS's price list was quoted in September 2026. Free tiers are not taken off. */
+/* US dollars, us-east-1, Standard table class: https://aws.amazon.com/dynamodb/pricing/on-demand/ and …/provisioned/.
+ * Request units, storage and recovery as AWS's price list was quoted in September 2026. Free tiers are not taken
+ * off. */
 const char deploy_prices[] = "us-east-1, September 2026, https://aws.amazon.com/dynamodb/pricing/";
 static const struct {
 	double write_million, read_million; /* on demand: request units */
@@ -22,8 +23,8 @@ static const struct {
 #define WRITE_UNIT      1024.0
 #define SHARDS_AT_FIRST 4.0    /* a new table on demand has four partitions */
 #define SHARD_WRITES    1000.0 /* units a second of a partition */
-/* At each shard, a second: once while nothing is written (cli/serve/serve_backend.c), once more for each write of a server, which may be in
- * any of them, and no more often than every 100 ms (process/process_page.c). */
+/* At each shard, a second: once while nothing is written (cli/serve/serve_backend.c), once more for each write of a
+ * server, which may be in any of them, and no more often than every 100 ms (process/process_page.c). */
 #define LOOKS_IDLE 1.0
 #define LOOKS_MOST 10.0
 /* A server beats every 1.5 s and looks at the leases (process/lease.h). */

@@ -84,7 +84,7 @@ static bool is_too_early(const struct look *l, const struct backend_reply *r)
 	static const char *const errors[] = { "ResourceNotFoundException", "TableNotFoundException",
 					      "ResourceInUseException" };
 
-	if (r->status == 200 || !slice_is(provision_text(l->table, "TableStatus"), "CREATING"))
+	if (r->status == 200 || !slice_is(json_get_text(l->table, "TableStatus"), "CREATING"))
 		return false;
 	for (size_t i = 0; i < sizeof(errors) / sizeof(*errors); i++)
 		if (slice_is(r->error, errors[i]))
@@ -101,7 +101,7 @@ static struct slice key_in(const struct json *schema, struct arena *a)
 	buf_init(&b, a);
 	for (size_t i = 0; json_is(schema, JSON_ARRAY) && i < schema->count; i++) {
 		buf_str(&b, i ? ", " : "");
-		buf_put(&b, provision_text(&schema->items[i], "AttributeName"));
+		buf_put(&b, json_get_text(&schema->items[i], "AttributeName"));
 	}
 	return buf_slice(&b);
 }
@@ -128,7 +128,7 @@ static void look_at_key(struct look *l)
 
 static void look_at_status(struct look *l)
 {
-	struct slice status = provision_text(l->table, "TableStatus");
+	struct slice status = json_get_text(l->table, "TableStatus");
 
 	if (slice_is(status, "CREATING"))
 		STEP(l, DEPLOY_WAIT, "wait: the table is being made");
@@ -142,7 +142,7 @@ static void look_at_status(struct look *l)
 
 const struct json *deploy_units_in(const struct json *table)
 {
-	struct slice mode = provision_text(json_get(table, "BillingModeSummary"), "BillingMode");
+	struct slice mode = json_get_text(json_get(table, "BillingModeSummary"), "BillingMode");
 	const struct json *units = json_get(table, "ProvisionedThroughput");
 	const struct json *writes = json_get(units, "WriteCapacityUnits");
 
@@ -175,7 +175,7 @@ static void look_at_billing(struct look *l)
 
 static void look_at_stream(struct look *l)
 {
-	struct slice view = provision_text(json_get(l->table, "StreamSpecification"), "StreamViewType");
+	struct slice view = json_get_text(json_get(l->table, "StreamSpecification"), "StreamViewType");
 	const struct design *d = l->t->as;
 
 	if (d->stream == STREAM_NONE || slice_is(view, stream_view_name(d->stream)))
@@ -209,7 +209,7 @@ static void compare_index(struct look *l, const struct json *there, const struct
 	static const char advice[] =
 		"cannot be changed: give the index of the design another name, and remove the old one when "
 		"no server uses it";
-	struct slice status = provision_text(there, "IndexStatus");
+	struct slice status = json_get_text(there, "IndexStatus");
 	const struct json *backfilling = json_get(there, "Backfilling");
 	struct slice name = want->name;
 
@@ -252,7 +252,7 @@ static void look_at_others(struct look *l)
 	const struct json *all = json_get(l->table, "GlobalSecondaryIndexes");
 
 	for (size_t i = 0; json_is(all, JSON_ARRAY) && i < all->count; i++) {
-		struct slice name = provision_text(&all->items[i], "IndexName");
+		struct slice name = json_get_text(&all->items[i], "IndexName");
 
 		if (!design_index(l->t->as, name))
 			NOTE(l,
@@ -301,9 +301,9 @@ static bool look_at_recovery(struct look *l)
 			     &r);
 		if (r.status != 200 && !deploy_is_unknown(&r) && !is_too_early(l, &r))
 			return fail_call(l->failure, l->t, "DescribeContinuousBackups", &r);
-		status = provision_text(json_get(json_get(r.body, "ContinuousBackupsDescription"),
-						 "PointInTimeRecoveryDescription"),
-					"PointInTimeRecoveryStatus");
+		status = json_get_text(json_get(json_get(r.body, "ContinuousBackupsDescription"),
+						"PointInTimeRecoveryDescription"),
+				       "PointInTimeRecoveryStatus");
 	}
 	if (r.status == 200 && slice_is(status, "ENABLED"))
 		return true;
@@ -319,8 +319,8 @@ static bool look_at_recovery(struct look *l)
 static bool has_tag(const struct json *tags, const struct deploy_tag *want)
 {
 	for (size_t i = 0; json_is(tags, JSON_ARRAY) && i < tags->count; i++)
-		if (slice_equal(provision_text(&tags->items[i], "Key"), want->key))
-			return slice_equal(provision_text(&tags->items[i], "Value"), want->value);
+		if (slice_equal(json_get_text(&tags->items[i], "Key"), want->key))
+			return slice_equal(json_get_text(&tags->items[i], "Value"), want->value);
 	return false;
 }
 
@@ -342,7 +342,7 @@ static bool read_tags(struct look *l, struct slice arn, bool *found, bool *known
 			return fail_call(l->failure, l->t, "ListTagsOfResource", &r);
 		for (size_t i = 0; i < l->t->tag_count; i++)
 			found[i] |= r.status != 200 || has_tag(json_get(r.body, "Tags"), &l->t->tags[i]);
-		next = provision_text(r.body, "NextToken");
+		next = json_get_text(r.body, "NextToken");
 	} while (next.n);
 	return true;
 }
@@ -370,7 +370,7 @@ static bool look_at_tags(struct look *l)
 	bool *found = arena_array(l->arena, bool, l->t->tag_count), known;
 	struct slice missing;
 
-	if (!read_tags(l, provision_text(l->table, "TableArn"), found, &known))
+	if (!read_tags(l, json_get_text(l->table, "TableArn"), found, &known))
 		return false;
 	missing = tag_words(l->t, found, l->arena);
 	if (!known)
@@ -394,8 +394,8 @@ static bool look_at_ttl(struct look *l)
 	}
 	if (r.status != 200 && !is_too_early(l, &r))
 		return fail_call(l->failure, l->t, "DescribeTimeToLive", &r);
-	status = provision_text(json_get(r.body, "TimeToLiveDescription"), "TimeToLiveStatus");
-	attribute = provision_text(json_get(r.body, "TimeToLiveDescription"), "AttributeName");
+	status = json_get_text(json_get(r.body, "TimeToLiveDescription"), "TimeToLiveStatus");
+	attribute = json_get_text(json_get(r.body, "TimeToLiveDescription"), "AttributeName");
 	if (slice_is(status, "DISABLING") && d->ttl.n)
 		OBSTACLE(l, "its TTL is being turned off, which takes up to an hour: run this again then");
 	else if (!slice_is(status, "ENABLED") && !slice_is(status, "ENABLING")) {
@@ -474,7 +474,7 @@ bool deploy_look(struct backend *b, const struct deploy_want *w, struct arena *a
 		l.t = &w->tables[l.at];
 		if (!deploy_look_table(b, l.t, a, &l.table, f) || !(l.table ? plan_there(&l) : plan_new(&l)))
 			return false;
-		plan->arns[l.at] = provision_text(l.table, "TableArn");
+		plan->arns[l.at] = json_get_text(l.table, "TableArn");
 		measure(&l, plan);
 	}
 	plan->steps = l.steps;

@@ -1,4 +1,4 @@
-/* Doing it: look, do the first thing that is missing, look again.
+/* Carries out a plan: looks, takes the first missing step, looks again.
  *
  * Nothing is remembered of what was done but when a step was taken first, so that an endpoint that takes one and does
  * nothing is not asked forever.

@@ -1,7 +1,7 @@
 /* The same for Terraform and OpenTofu: resources of the hashicorp/aws provider.
  *
- * Its aws_dynamodb_table has hash_key and range_key for the table, and since 6.29 key_schema for indexes, which works as it
- * should from 6.37 on; hash_key of an index is deprecated and cannot have several attributes.
+ * Its aws_dynamodb_table has hash_key and range_key for the table, and since 6.29 key_schema for indexes, which works
+ * as it should from 6.37 on; hash_key of an index is deprecated and cannot have several attributes.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "deploy/deploy_internal.h"
 

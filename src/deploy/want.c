@@ -1,5 +1,6 @@
 /* What a design wants, and the words for it.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "app/db/beside.h"
 #include "deploy/deploy_internal.h"
 
 /* ---- tags ---- */
@@ -33,7 +34,7 @@ static const struct design *beside(const struct design *d, struct arena *a)
 	struct design *b = arena_new(a, struct design);
 
 	b->name = d->name;
-	b->table = arena_printf(a, "%.*s.thorpe", SLICE_ARG(d->table));
+	b->table = beside_name(a, d->table);
 	b->key = (struct key_schema){ .hash = { { .name = SLICE("PK"), .type = VALUE_S } },
 				      .range = { { .name = SLICE("SK"), .type = VALUE_S } },
 				      .hash_count = 1,

@@ -1,4 +1,4 @@
-/* Looking things up in a loaded design.
+/* Look-ups in a loaded design.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/map.h"
 #include "design/design.h"
@@ -38,6 +38,43 @@ const struct attribute *entity_attribute(const struct entity *e, struct slice na
 		if (slice_equal(a->name, name))
 			return a;
 	return NULL;
+}
+
+struct slice entity_collection(const struct entity *e)
+{
+	struct slice path = e->path;
+
+	while (path.n && path.p[path.n - 1] == '>') {
+		size_t at = path.n;
+
+		while (at && path.p[at - 1] != '/')
+			at--;
+		if (path.p[at] != '<' || memchr(path.p + at, '>', path.n - at) != path.p + path.n - 1)
+			break; /* the rest of the segment is text: v<n> */
+		path.n = at ? at - 1 : 0;
+	}
+	return path.n || !e->path.n ? path : SLICE("/");
+}
+
+bool attribute_is_number(const struct attribute *a)
+{
+	return a->counter || a->type == ATTR_NUMBER || a->type == ATTR_INTEGER || a->type == ATTR_EPOCH;
+}
+
+bool index_carries(const struct design_index *x, struct slice name)
+{
+	return x->projection == PROJECT_ALL ||
+	       (x->projection == PROJECT_INCLUDE && slice_among(x->include, x->include_count, name));
+}
+
+bool effect_sets(const struct processor *p, struct slice attribute)
+{
+	if (is_assigned(p->with, p->with_count, attribute) || is_assigned(p->add, p->add_count, attribute))
+		return true;
+	EACH (struct extreme, x, p->extremes, p->extreme_count)
+		if (is_assigned(x->list, x->count, attribute))
+			return true;
+	return p->effect == EFFECT_COUNT && slice_equal(p->target_attribute, attribute);
 }
 
 bool entity_takes(const struct entity *e)
@@ -89,9 +126,8 @@ const struct entity *design_call(const struct design *d, struct slice call, stru
 
 bool access_has_parameter(const struct access *a, const struct name *n)
 {
-	for (size_t i = 0; i < a->param_count; i++)
-		if (a->param_at[i] == n)
-			return true;
+	if (names_among(a->param_at, a->param_count, n))
+		return true;
 	for (size_t i = 0; i < a->query_param_count; i++)
 		if (a->query_params[i].at == n)
 			return true;

@@ -194,7 +194,7 @@ struct action {
 	const struct assignment *add; /* counters moved by the value of a term */
 	size_t add_count;
 	int64_t gather_seconds;       /* of an action that only adds: written once per interval; 0: at once */
-	bool creates;                 /* creates the item when there is none (block someone who does not follow) */
+	bool creates;                 /* creates the item if there is none: blocking a user who does not follow */
 	const struct slice *patterns; /* ids */
 	size_t pattern_count;
 };
@@ -215,6 +215,14 @@ struct delete_rule {
 	struct place place;
 };
 
+/* a claim of the login's tokens: an attribute of the account */
+struct login_claim {
+	struct slice claim, attribute;
+	size_t index; /* in callers.claims, from 1 */
+	const struct name *at;
+	struct place place;
+};
+
 struct login {
 	bool present;
 	struct place place;
@@ -227,7 +235,11 @@ struct login {
 	struct slice role;    /* attribute that holds the role; empty: none */
 	const struct name *const *by_at;
 	const struct name *password_at, *subject_at, *role_at;
-	const struct term *when;      /* a condition on the account; NULL: none */
+	const struct term *when; /* a condition on the account; NULL: none */
+	int64_t session_seconds; /* a session lives on by renewal, and ends so long after the last one; 0: no renewal */
+	int64_t token_seconds;   /* validity of a token */
+	const struct login_claim *claims;
+	size_t claim_count;
 	const struct slice *patterns; /* ids */
 	size_t pattern_count;
 };
@@ -257,6 +269,9 @@ struct entity {
 	const struct check_rule *checks;
 	size_t check_count;
 	const struct term *allow[ALLOW_VERBS]; /* NULL: only operators */
+	/* The rule for everywhere, already a part of `allow`, for what no `allow` decides. NULL: none, or exempt */
+	const struct term *everywhere;
+	bool everywhere_moves; /* it must also hold for the item as an update leaves it */
 	const struct action *actions;
 	size_t action_count;
 	struct delete_rule delete_;
@@ -266,7 +281,9 @@ struct entity {
 	struct slice found_by; /* access pattern that completes the key when the identity does not; empty: none */
 	const struct access *found_access; /* the same */
 	bool internal;                     /* no routes of its own: written by companions and processors only */
-	bool may_expire;                   /* its items can have the ttl attribute */
+	const struct attribute *show; /* what its own read shows besides the item: `derived`, and its inferred type */
+	size_t show_count;
+	bool may_expire; /* its items can have the ttl attribute */
 	/* access pattern ids that creating, updating, deleting and reading by key serve: "W-A17" */
 	const struct slice *patterns[ALLOW_VERBS];
 	size_t pattern_count[ALLOW_VERBS];
@@ -356,6 +373,8 @@ struct access {
 	const struct slice *without; /* attributes left out of the rows */
 	const struct name *const *without_at;
 	size_t without_count;
+	const struct attribute *show; /* what rows show besides the item: `derived`, and its inferred type */
+	size_t show_count;
 	const struct slice *merge_of;            /* merge: several patterns as one list, by merge_by, else merge_else */
 	const struct access *const *merge_parts; /* the same */
 	size_t merge_of_count;
@@ -370,18 +389,43 @@ struct access {
 
 /* ---- processors ---- */
 enum event_kind { ON_CREATED = 1, ON_UPDATED = 2, ON_DELETED = 4 };
-enum effect_kind { EFFECT_PUT, EFFECT_UPDATE, EFFECT_DELETE, EFFECT_COUNT, EFFECT_SEND, EFFECT_REMOVE_ALL };
+enum effect_kind {
+	EFFECT_PUT,
+	EFFECT_UPDATE,
+	EFFECT_DELETE,
+	EFFECT_COUNT,
+	EFFECT_SEND,
+	EFFECT_REMOVE_ALL,
+	EFFECT_UPSERT,
+};
 
+/* highest: {score: points, at: played}: the first attribute keeps the highest (or lowest) value, and the others are set
+ * together with it */
+struct extreme {
+	const struct assignment *list;
+	size_t count;
+	bool lowest;
+	struct place place;
+};
+
+/* One effect of a processor. The effects of one processor follow one another in the design; all but what describes the
+ * effect is the same in each. */
 struct processor {
 	struct slice name;
+	size_t parts; /* of the first effect: how many there are; of the others 0 */
 	struct place place;
 	struct slice entity;
 	const struct entity *of; /* that entity */
 	int events;
+	/* every: instead of `on`, at these times (UTC): offset + n * seconds since 1970 */
+	int64_t every_seconds, every_offset; /* 0: on changes */
+	struct slice every;                  /* as written */
 	const struct term *when;
 	const struct assignment *let;
 	size_t let_count;
+	const struct term *only_when; /* of this effect alone: asked for each row; NULL: always */
 	struct slice each_variable, each_pattern;
+	const struct term *each_list; /* a list of the item instead of a pattern; NULL: none */
 	const struct name *each_at;
 	const struct assignment *each_with;
 	size_t each_with_count;
@@ -390,12 +434,16 @@ struct processor {
 	const struct entity *target_entity; /* the former */
 	const struct access *target_access; /* the latter */
 	const struct access *rows_access;   /* each_pattern, or without one target_access; NULL: there is one row */
-	struct reference target_ref;        /* UPDATE, DELETE, COUNT */
+	struct reference target_ref;        /* UPDATE, DELETE, COUNT, UPSERT */
 	struct slice target_attribute;      /* COUNT */
 	const struct name *target_at;       /* the same */
 	const struct term *by;              /* COUNT; NULL: 1 */
 	const struct assignment *with;      /* attributes of the target; parameters of the pattern for REMOVE_ALL */
 	size_t with_count;
+	const struct assignment *add; /* UPSERT: numbers that are added to */
+	size_t add_count;
+	const struct extreme *extremes; /* UPSERT */
+	size_t extreme_count;
 	struct slice send_url;    /* empty: nothing is sent */
 	struct slice send_secret; /* signs a webhook; empty: the design's own */
 	bool send_opensearch;
@@ -413,8 +461,16 @@ struct design_index {
 	struct accepted accepts;
 };
 
+/* caller.tenant */
+struct claim {
+	struct attribute attribute; /* its name and type; `at` is the name "caller.tenant" in templates */
+	struct slice from;          /* of the outside issuer's claim */
+};
+
 struct callers {
 	struct place place;
+	const struct claim *claims;
+	size_t claim_count;
 	struct slice issuer, jwks, subject_claim, groups_claim; /* outside issuer; empty issuer: own accounts */
 	const struct slice *audiences; /* a token of the issuer must name one of these; none: all its tokens are accepted */
 	size_t audience_count;
@@ -427,6 +483,21 @@ struct callers {
 	const struct name *permissions_at, *permissions_ref_at;
 	const struct assignment *permissions_with;
 	size_t permissions_with_count;
+};
+
+/* everywhere: a rule in addition to those of each entity */
+struct exception {
+	const struct entity *entity;
+	unsigned verbs; /* bits 1 << enum allow_verb; all: the entity */
+	struct slice reason;
+	struct place place;
+};
+
+struct everywhere {
+	const struct term *rule; /* that of some entity: each has its own copy. NULL: none */
+	const struct exception *exceptions;
+	size_t exception_count;
+	struct place place;
 };
 
 struct traffic_rule {
@@ -460,6 +531,7 @@ struct design {
 	size_t access_count;
 	const struct processor *processors;
 	size_t processor_count;
+	struct everywhere everywhere;
 	const struct traffic_rule *traffic;
 	size_t traffic_count;
 	struct accepted accepts;
@@ -480,6 +552,12 @@ const struct access *design_access(const struct design *d, struct slice name);
 const struct design_index *design_index(const struct design *d, struct slice name);
 const struct action *entity_action(const struct entity *e, struct slice name);
 const struct attribute *entity_attribute(const struct entity *e, struct slice name);
+/* Where new items of the entity are POSTed to: its path without the placeholders at its end; the path itself if there
+ * are none. */
+struct slice entity_collection(const struct entity *e);
+bool attribute_is_number(const struct attribute *a);
+/* Whether the index's projection has an attribute that is not a key. */
+bool index_carries(const struct design_index *x, struct slice name);
 /* Whether it tells items apart for ever: unique, and it never changes. NULL: no. */
 static inline bool attribute_is_id(const struct attribute *a)
 {
@@ -489,12 +567,14 @@ static inline bool attribute_is_id(const struct attribute *a)
 bool access_has_parameter(const struct access *a, const struct name *n);
 /* Whether the list assigns to an attribute of this name. */
 bool is_assigned(const struct assignment *list, size_t n, struct slice attribute);
+/* Whether an effect sets the attribute of its target, or adds to it. */
+bool effect_sets(const struct processor *p, struct slice attribute);
 /* Whether a new item takes a number from a sequence. */
 bool entity_takes(const struct entity *e);
 /* Whether the attribute is part of the table's own key; of any key, also of an index. */
 bool design_is_table_key(const struct design *d, struct slice name);
 bool design_is_key(const struct design *d, struct slice name);
-/* The source of a copy; its entity is empty when the attribute is no copy. */
+/* The source of a copy; its entity is empty when the attribute is not a copy. */
 struct reference attribute_source(const struct attribute *a);
 /* The entity and the verb of "create Post" or "publish Post"; NULL: it is the name of an access pattern. */
 const struct entity *design_call(const struct design *d, struct slice call, struct slice *verb);

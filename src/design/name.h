@@ -16,4 +16,12 @@ struct name {
 	bool of_table;              /* of the table's own key */
 };
 
+static inline bool names_among(const struct name *const *list, size_t count, const struct name *n)
+{
+	for (size_t i = 0; i < count; i++)
+		if (list[i] == n)
+			return true;
+	return false;
+}
+
 #endif

@@ -30,6 +30,8 @@ struct row {
 	/* Of a row in a tree (read.h): the rows below it */
 	struct row *children;
 	size_t child_count;
+	/* Of a row that shows parts of other items (app/read/read.h): a value, or absent, for each of the pattern's `show` */
+	const struct value *shown;
 };
 
 /* ---- items that were read ---- */

@@ -280,14 +280,6 @@ static size_t forms_of(const struct entity *e, const struct name *attribute)
 	return n;
 }
 
-static bool is_identity(const struct entity *e, const struct name *n)
-{
-	for (size_t i = 0; i < e->param_count; i++)
-		if (e->param_at[i] == n)
-			return true;
-	return false;
-}
-
 static bool is_located(const struct design *d, const struct entity *e, const struct slots *s)
 {
 	EACH (struct key_rule, r, e->keys, e->key_count) {
@@ -296,7 +288,7 @@ static bool is_located(const struct design *d, const struct entity *e, const str
 		if (forms_of(e, r->at) != 1)
 			return false;
 		EACH (struct template_part, p, r->template->parts, r->template->part_count)
-			if (p->names && (p->name_count != 1 || !is_identity(e, p->at)))
+			if (p->names && (p->name_count != 1 || !names_among(e->param_at, e->param_count, p->at)))
 				return false;
 	}
 	return s->keyed;

@@ -17,7 +17,7 @@ struct slot {
 	struct slice encoded;              /* as stored in an item: its length, its bytes */
 	uint64_t head[2], head_mask[2];    /* its first bytes, and a mask of those it has */
 	uint32_t at;                       /* its number, in the order of writing */
-	const struct attribute *attribute; /* NULL: a key, or a name that is no attribute of the entity */
+	const struct attribute *attribute; /* NULL: a key, or a name that is not an attribute of the entity */
 	bool hidden, private_, compressed;
 	bool plain;  /* none of these */
 	bool tagged; /* part of the ETag: no counter, and nothing that depends on one */

@@ -93,17 +93,12 @@ static const char *long_type_name(enum value_type t)
 	}
 }
 
-static bool is_set(enum value_type t)
-{
-	return t == VALUE_SS || t == VALUE_NS || t == VALUE_BS;
-}
-
 bool update_check_added(struct arena *a, const struct action *action, struct error *e)
 {
 	const char *op = action->kind == ACTION_ADD ? "ADD" : "DELETE";
 	enum value_type t = value_type(action->source.value);
 
-	if (is_set(t) || (action->kind == ACTION_ADD && t == VALUE_N))
+	if (value_type_is_set(t) || (action->kind == ACTION_ADD && t == VALUE_N))
 		return true;
 	return error_set(
 		e, a, ERR_VALIDATION,

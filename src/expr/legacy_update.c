@@ -35,7 +35,7 @@ static bool action_kind(struct arena *a, const struct json_member *m, enum actio
 static bool check_type(struct arena *a, const struct action *x, struct error *e)
 {
 	enum value_type t = value_type(x->source.value);
-	bool set = t == VALUE_SS || t == VALUE_NS || t == VALUE_BS;
+	bool set = value_type_is_set(t);
 
 	if (x->kind == ACTION_DELETE && !set)
 		return error_set(e, a, ERR_VALIDATION,

@@ -48,16 +48,6 @@ void fault_print_help(void)
 
 /* ---- reading ---- */
 
-/* Cuts the part before `c` off *rest; everything if there is no `c`. */
-static struct slice take_until(struct slice *rest, char c)
-{
-	const char *at = rest->n ? memchr(rest->p, c, rest->n) : NULL;
-	struct slice part = at ? slice_make(rest->p, (size_t)(at - rest->p)) : *rest;
-
-	*rest = at ? slice_make(at + 1, rest->n - part.n - 1) : slice_make(rest->p + rest->n, 0);
-	return part;
-}
-
 /* Cuts a number with up to four decimals off *s; the result is in ten-thousandths. */
 static bool take_number(struct slice *s, uint64_t *out)
 {
@@ -146,8 +136,7 @@ static bool parse_value(enum fault_form form, struct slice s, struct fault_rule 
 		return true;
 	case FAULT_RANGE: return parse_range(s, r);
 	case FAULT_CHANCE_TIME:
-		chance = take_until(&s, ':');
-		if (!parse_chance(chance, &r->chance) || !parse_time(s, &r->from_ms))
+		if (!slice_next(&s, ':', &chance) || !parse_chance(chance, &r->chance) || !parse_time(s, &r->from_ms))
 			return false;
 		r->to_ms = r->from_ms;
 		return true;
@@ -223,15 +212,6 @@ static bool parse_rule(struct fault_section *section, struct slice name, struct 
 	return unknown(name, why, n);
 }
 
-static struct slice trim(struct slice s)
-{
-	while (s.n && strchr(" \t\r\n", s.p[0]))
-		s = slice_make(s.p + 1, s.n - 1);
-	while (s.n && strchr(" \t\r\n", s.p[s.n - 1]))
-		s.n--;
-	return s;
-}
-
 static bool has_rules(const struct fault_section *s)
 {
 	for (size_t i = 0; i < FAULT_KINDS; i++)
@@ -260,8 +240,9 @@ static bool check_sections(const struct fault_spec *spec, char *why, size_t n)
 
 static bool parse_part(struct fault_spec *out, struct slice part, struct slice *table, char *why, size_t n)
 {
-	struct slice value = part, name = take_until(&value, '=');
+	struct slice value = part, name = { 0 };
 
+	slice_next(&value, '=', &name);
 	if (slice_is(name, "seed"))
 		return parse_seed(value, out, why, n);
 	if (slice_is(name, "table")) {
@@ -282,7 +263,7 @@ static bool parse_part(struct fault_spec *out, struct slice part, struct slice *
 
 bool fault_spec_parse(struct arena *a, struct slice text, struct fault_spec *out, char *why, size_t n)
 {
-	struct slice rest = trim(text), table = { "", 0 };
+	struct slice rest = slice_trim(text, SLICE_BLANKS), table = { "", 0 }, part;
 	size_t parts = 1;
 
 	for (size_t i = 0; i < rest.n; i++)
@@ -296,8 +277,8 @@ bool fault_spec_parse(struct arena *a, struct slice text, struct fault_spec *out
 		snprintf(why, n, "a list of faults is expected, such as latency=5ms..20ms,throttle=5%%, or none");
 		return false;
 	}
-	for (size_t i = 0; i < parts; i++)
-		if (!parse_part(out, trim(take_until(&rest, ',')), &table, why, n))
+	while (slice_next(&rest, ',', &part))
+		if (!parse_part(out, slice_trim(part, SLICE_BLANKS), &table, why, n))
 			return false;
 	return check_sections(out, why, n);
 }

@@ -29,7 +29,7 @@ static void refuse_connection(struct server *s, int fd)
 	static const char text[] = SERVER_FULL_TEXT;
 
 	if (!s->options.tls && send(fd, text, sizeof(text) - 1, MSG_NOSIGNAL | MSG_DONTWAIT) < 0)
-		log_debug("a refused client was gone already");
+		log_debug("a refused client was already gone");
 	close(fd);
 	server_count_refused(s);
 }

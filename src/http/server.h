@@ -1,4 +1,5 @@
-/* The HTTP/1.1 server: one thread that accepts, N that each run an event loop of connections, and workers for what has to wait.
+/* The HTTP/1.1 server: one thread that accepts, N that each run an event loop of connections, and workers for what has
+ * to wait.
  *
  *     s = server_new(&options, why, sizeof(why));   the address is bound and listened on
  *     server_address(s)                             where, the port chosen for port 0 included

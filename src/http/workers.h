@@ -26,7 +26,7 @@ struct workers;
 /* Private data of each thread of the server, event loops and workers alike: the applications' connections to their
  * databases. */
 struct thread_local_maker {
-	void *(*make)(void *ctx); /* NULL: out of memory; make itself NULL: threads have nothing */
+	void *(*make)(void *ctx); /* NULL: out of memory; make itself NULL: threads have no context */
 	void (*drop)(void *local);
 	void *ctx;
 };

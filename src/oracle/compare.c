@@ -1,4 +1,4 @@
-/* Compares facts group by group: a group has the facts of several items about one thing.
+/* Compares facts group by group: a group has the facts of several items about one subject.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "oracle/oracle_internal.h"
 
@@ -57,7 +57,7 @@ static struct slice keep_in_group(struct comparing *c, struct slice s)
 
 static struct value keep_value(struct comparing *c, struct value v)
 {
-	struct slice s = keep_in_group(c, slice_make(v.p, v.n));
+	struct slice s = keep_in_group(c, value_slice(v));
 
 	return value_present(v) ? (struct value){ (const uint8_t *)s.p, s.n } : VALUE_ABSENT;
 }

@@ -1,5 +1,5 @@
-/* Facts: byte records, added in any order and read back sorted. When memory is full, a sorted run goes to an unnamed file
- * in TMPDIR; the runs are merged while they are read.
+/* Facts: byte records, added in any order and read back sorted. When memory is full, a sorted run goes to an unnamed
+ * file in TMPDIR; the runs are merged while they are read.
  *
  * Single-threaded. A record has at most FACT_MOST bytes; equal records all come back.
  * SPDX-License-Identifier: Apache-2.0 */

@@ -71,11 +71,6 @@ struct slice fact_hash(struct fact_reader *x)
 	return slice_make(x->p - HASH_BYTES, HASH_BYTES);
 }
 
-static struct slice bytes_of(struct value v)
-{
-	return slice_make(v.p, v.n);
-}
-
 /* ---- shapes of keys ---- */
 
 /* Whether every item has the attribute. */
@@ -138,15 +133,15 @@ static void imply_there(struct oracle *o, const struct entity *e, struct value s
 
 	if (e && !shapes)
 		return;
-	b = fact_begin(o, SPACE_KEY, bytes_of(key), FACT_ITEM);
+	b = fact_begin(o, SPACE_KEY, value_slice(key), FACT_ITEM);
 	buf_byte(&b, (uint8_t)shapes);
 	buf_be16(&b, e ? (uint16_t)entity_index(o->run.design, e) : NO_ENTITY);
 	fact_put_hash(&b, stored);
 	fact_add(o, &b);
 }
 
-/* The only entity whose keys the item has, when wrong constants (entityType) keep it from being one of its items. It is
- * not judged, but nothing that belongs to it is reported as left over. */
+/* The only entity whose keys the item has, when wrong constants (entityType) keep it from being one of its items. It
+ * is not judged, but nothing that belongs to it is reported as left over. */
 static const struct entity *misfit_of(struct oracle *o, struct value stored)
 {
 	struct run *r = &o->run;
@@ -193,7 +188,7 @@ static void imply_companions(struct oracle *o, const struct entity *e, struct va
 	for (size_t i = 0; i < n; i++) {
 		size_t rule = (size_t)(list[i].rule - e->companions);
 		bool impure = rules_of(o, e)->companion_impure[rule];
-		struct buf b = fact_begin(o, SPACE_KEY, bytes_of(list[i].key), FACT_EXPECT);
+		struct buf b = fact_begin(o, SPACE_KEY, value_slice(list[i].key), FACT_EXPECT);
 
 		buf_byte(&b, weight == FACT_FULL && impure ? FACT_EXPIRED : weight);
 		buf_be16(&b, (uint16_t)entity_index(o->run.design, e));
@@ -223,7 +218,7 @@ static void imply_account(struct oracle *o, const struct entity *e, const struct
 		if (!value_present(m[k].value))
 			return;
 	}
-	b = fact_begin(o, SPACE_KEY, bytes_of(value_make_map(r->arena, m, n)), FACT_ACCOUNT);
+	b = fact_begin(o, SPACE_KEY, value_slice(value_make_map(r->arena, m, n)), FACT_ACCOUNT);
 	buf_byte(&b, weight);
 	buf_be16(&b, (uint16_t)entity_index(r->design, e));
 	fact_add(o, &b);

@@ -1,30 +1,30 @@
 /* The oracle: finds what does not hold between the items of a table, from the design alone.
  *
  * One Scan reads every item once. What an item says about itself is checked at once: whether it fits its entity, its
- * derived attributes and keys, its checks. What it says about other items becomes facts ("a companion like this belongs
- * at that key", "one more on that counter", "a row of a cascade whose parent has these keys"). Facts are sorted, on disk
- * when there are many, and compared group by group at the end, so the memory needed does not depend on the number of
- * items (oracle_options.memory and a few MB).
+ * derived attributes and keys, its checks. What it says about other items becomes facts ("a companion like this
+ * belongs at that key", "one more on that counter", "a row of a cascade whose parent has these keys"). Facts are
+ * sorted, on disk when there are many, and compared group by group at the end, so the memory needed does not depend on
+ * the number of items (oracle_options.memory and a few MB).
  *
  * What is judged, and how
  *   - An expired item is gone: it is not judged. What it leaves behind until the database removes it (companions,
  *     counts, children) may be there or not.
  *   - A term that reads more than its item (the time, the caller, other items, `old`, `input`) had its value when the
- *     item was written. An attribute made by such a term, or from such an attribute, is taken as it is. A key under such
- *     a condition may be there or not; if it is there, it must be what the templates make of the item.
- *   - A counter that anything but `counts` moves (an action's `add` or `set`, a processor) cannot be recounted, nor can
- *     one whose `counts` rule reads more than its item. Checks of its item are evaluated all the same.
+ *     item was written. An attribute made by such a term, or from such an attribute, is taken as it is. A key under
+ *     such a condition may be there or not; if it is there, it must be what the templates make of the item.
+ *   - A counter that anything but `counts` moves (an action's `add` or `set`, a processor) cannot be recounted, nor
+ *     can one whose `counts` rule reads more than its item. Checks of its item are evaluated all the same.
  *   - `requires` lasts where the target's own deletion maintains it: while the item is a row of a pattern that the
  *     target's `refuse while` or `then remove` names. Then the target must exist; an `if` of the requirement held only
  *     at the moment of writing.
  *   - A row of a `then remove` pattern whose parent is missing is left over if the row's entity requires or counts on
  *     the parent's. If its requirements are not about this row, nothing is reported. If the entity says nothing about
- *     the parent's, the row may have been made without a parent: a note, which is not mended. After a soft deletion with
- *     `then remove` the parent is still there: a row is left over if what its entity asks of the parent (requires,
- *     counts: `if`) no longer holds, because then the row was there before the deletion.
+ *     the parent's, the row may have been made without a parent: a note, which is not mended. After a soft deletion
+ *     with `then remove` the parent is still there: a row is left over if what its entity asks of the parent
+ *     (requires, counts: `if`) no longer holds, because then the row was there before the deletion.
  *   - Rows that a pattern reaches through other rows (merge … for each) are judged by the parent they name themselves.
- *   - An item with `lives while` is left over when that does not hold. It is a note where nothing in the design removes
- *     it, or where clients can bring it about; pending while the removing processors have not seen the change.
+ *   - An item with `lives while` is left over when that does not hold. It is a note where nothing in the design
+ *     removes it, or where clients can bring it about; pending while the removing processors have not seen the change.
  *   - Differences explained by changes that the keeper has not seen yet are pending (oracle_options.stream).
  * What cannot be judged is reported once, as a note.
  *
@@ -132,11 +132,11 @@ bool oracle_check(struct backend *b, const struct design *d, const struct oracle
 		  char *why, size_t n) MUST_CHECK;
 
 /* ---- mending ----
- * Mends what follows from the items: counters, guards and companions, derived attributes, keys of indexes, copies, rows
- * that a cascade should have removed, credentials without an account. Everything else needs a person; strangers are
- * never touched. Each mending is one write or one transaction, on the condition that nothing it was decided from has
- * changed; repeating it does nothing. What depends on something mended (a derived attribute on a counter) is a finding of
- * the next check: check and mend in turn until nothing is left. tell() may mend the finding it gets. */
+ * Mends what follows from the items: counters, guards and companions, derived attributes, keys of indexes, copies,
+ * rows that a cascade should have removed, credentials without an account. Everything else needs a person; strangers
+ * are never touched. Each mending is one write or one transaction, on the condition that nothing it was decided from
+ * has changed; repeating it does nothing. What depends on something mended (a derived attribute on a counter) is a
+ * finding of the next check: check and mend in turn until nothing is left. tell() may mend the finding it gets. */
 enum oracle_mending {
 	ORACLE_MENDED,
 	ORACLE_MOVED, /* the finding no longer holds; check again */

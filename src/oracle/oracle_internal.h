@@ -1,10 +1,10 @@
 /* Shared by the files of oracle/.
  *
- * A check runs in passes: oracle.c scans the items, judge.c checks each by itself, imply.c and bond.c turn what it says
- * about others into facts, compare.c walks the sorted facts, tell.c reports the findings that last.
+ * A check runs in passes: oracle.c scans the items, judge.c checks each by itself, imply.c and bond.c turn what it
+ * says about others into facts, compare.c walks the sorted facts, tell.c reports the findings that last.
  *
- * A fact is: the space (one byte), the length of the join (be32), the join, the kind (one byte), the data of that kind.
- * Facts with the same space and join form a group; within a group they are sorted by kind.
+ * A fact is: the space (one byte), the length of the join (be32), the join, the kind (one byte), the data of that
+ * kind. Facts with the same space and join form a group; within a group they are sorted by kind.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef THORPE_ORACLE_INTERNAL_H
 #define THORPE_ORACLE_INTERNAL_H
@@ -204,11 +204,12 @@ struct scanned {
 };
 /* Facts of an item as a parent and as a child. */
 void bonds_imply(struct oracle *o, const struct scanned *x, enum fact_weight weight);
-/* Whether the item is a row of the pattern or of one it merges, for some parameters. False when that cannot be told. */
+/* Whether the item is a row of the pattern or of one it merges, for some parameters. False if that cannot be
+ * decided. */
 bool bond_has_row(struct oracle *o, const struct access *access, const struct row *stored, const struct row *full);
 
-/* The first reference from *from on by which the item names a parent of that entity, if it applies to the item; *if_ is
- * its condition on the parent. NULL: none. *from moves past it. */
+/* The first reference from *from on by which the item names a parent of that entity, if it applies to the item; *if_
+ * is its condition on the parent. NULL: none. *from moves past it. */
 const struct reference *bond_reference(struct run *r, const struct entity *e, const struct row *full,
 				       const struct entity *parent, size_t *from, const struct term **if_);
 /* Whether the item has the values that a soft deletion sets. */

@@ -2,11 +2,6 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "oracle/oracle_internal.h"
 
-static bool is_number(const struct attribute *a)
-{
-	return a && (a->type == ATTR_NUMBER || a->type == ATTR_INTEGER || a->type == ATTR_EPOCH);
-}
-
 static void take_attribute(struct run *r, const struct entity *e, const struct name *n, struct slice text,
 			   struct row *out)
 {
@@ -16,7 +11,7 @@ static void take_attribute(struct run *r, const struct entity *e, const struct n
 
 	if (!a)
 		return; /* the variable of a list */
-	if (!is_number(a))
+	if (!attribute_is_number(a))
 		row_set(out, n, value_make_s(r->arena, text));
 	else if (number_parse(text, &number, r->arena, &error))
 		row_set(out, n, value_make_n(r->arena, &number));

@@ -75,8 +75,8 @@ static void read_gathered(void *ctx, const struct name *name)
 			g->any = g->any || g->entity->actions[i].add[k].at == name;
 }
 
-/* Companions, counts and checks are evaluated on the item as it is stored, so the attributes that they read may be made
- * by any term; only their own terms must not read more than the item. */
+/* Companions, counts and checks are evaluated on the item as it is stored, so the attributes that they read may be
+ * made by any term; only their own terms must not read more than the item. */
 void pure_mark(struct rule_entity *x)
 {
 	const struct entity *e = x->entity;

@@ -45,10 +45,7 @@ static bool is_moved_by_processors(const struct design *d, const struct entity *
 	for (size_t i = 0; i < d->processor_count; i++) {
 		const struct processor *p = &d->processors[i];
 
-		if (p->effect == EFFECT_COUNT && p->target_ref.to == e && p->target_at == at)
-			return true;
-		if ((p->effect == EFFECT_PUT || p->effect == EFFECT_UPDATE) && sets(p->with, p->with_count, at) &&
-		    p->target_entity == e)
+		if (p->target_entity == e && p->effect != EFFECT_REMOVE_ALL && effect_sets(p, at->text))
 			return true;
 	}
 	return false;

@@ -255,7 +255,7 @@ static bool look_for_readers(struct oracle *o, struct slice stream, struct slice
 	if (keeper_is_needed(d) && !look_at_shard(o, stream, shard, SLICE(KEEPER_NAME), positions, take_change))
 		return false;
 	for (size_t i = 0; i < d->processor_count; i++)
-		if (lives_removes(d, &d->processors[i]) &&
+		if (!d->processors[i].every_seconds && lives_removes(d, &d->processors[i]) &&
 		    !look_at_shard(o, stream, shard, d->processors[i].name, positions, note))
 			return false;
 	return true;

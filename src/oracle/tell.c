@@ -187,10 +187,11 @@ static uint64_t hash_of(struct oracle *o, const struct oracle_finding *f)
 
 static bool has_key(const struct hash_set *s, struct value key)
 {
-	return value_present(key) && hash_set_has(s, hash_bytes(slice_make(key.p, key.n)));
+	return value_present(key) && hash_set_has(s, hash_bytes(value_slice(key)));
 }
 
-/* Whether the keeper or a processor will mend it: it has not seen a change of the item, or of the one this follows from. */
+/* Whether the keeper or a processor will mend it: it has not seen a change of the item, or of the one this follows
+ * from. */
 static bool is_pending(const struct oracle *o, const struct oracle_finding *f)
 {
 	switch (f->kind) {

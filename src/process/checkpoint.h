@@ -53,7 +53,8 @@ bool checkpoint_positions(struct run *r, struct slice processor, bool (*tell)(vo
  *   - The processor had not done all of it, and the stream may have forgotten the rest (tail_has_missed()): that is
  *     counted as lost, once whichever server finds it, and the position is an end from then on.
  *   - Nothing has been written there for CHECKPOINT_SWEEP_MS, twice what the stream keeps: the position is removed. So
- *     a shard whose children have not begun keeps its end, and one that a list omitted by mistake keeps its position. */
+ *     a shard whose children have not begun keeps its end, and one that a list omitted by mistake keeps its
+ *     position. */
 #define CHECKPOINT_SWEEP_MS (48 * 3600 * INT64_C(1000))
 struct checkpoint_swept {
 	size_t removed, lost;

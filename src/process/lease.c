@@ -410,7 +410,7 @@ bool lease_round(struct leases *l, struct run *r, const struct shard_list *shard
 	take_part(&c, part);
 	keep_view(&c);
 	forget_dead(&c);
-	r->problem = (struct problem){ 0 }; /* losing a shard to another server is no error */
+	r->problem = (struct problem){ 0 }; /* losing a shard to another server is not an error */
 	return true;
 }
 

@@ -33,7 +33,7 @@ struct leases *lease_new(
 void lease_free(struct leases *l); /* NULL is fine */
 
 /* One round: writes the beat, reads the other servers' beats, takes shards that are due. `now_us`: of a clock that
- * does not jump. False: run->problem; shards stay owned until they expire. */
+ * never jumps. False: run->problem; shards stay owned until they expire. */
 bool lease_round(struct leases *l, struct run *r, const struct shard_list *shards, int64_t now_us) MUST_CHECK;
 bool lease_is_mine(struct leases *l, struct slice shard, int64_t now_us);
 /* Sets the text that the next beats carry to other servers; keep it short, each kilobyte costs a write unit. False:

@@ -97,7 +97,13 @@ void station_backlog(struct process *p, struct station *s, int64_t *lag_ms, uint
 
 	*lag_ms = s->sender ? send_runner_lag_ms(s->sender) : 0;
 	*waiting = 0;
-	if (s->sender)
+	if (station_is_scheduled(s)) {
+		int64_t due = atomic_load(&s->due_ms);
+
+		*lag_ms = due && now > due ? now - due : 0;
+		*waiting = due != 0;
+	}
+	if (!station_has_tracks(s))
 		return;
 	pthread_mutex_lock(&p->lock);
 	for (struct seat *x = p->readers.first; x; x = x->next)
@@ -110,7 +116,10 @@ void station_backlog(struct process *p, struct station *s, int64_t *lag_ms, uint
 /* Whether the station's work reads indexes. The keeper's does: it searches copies and dependent items. */
 static bool asks_indexes(const struct processor *x)
 {
-	return !x || late_reads_index(x->rows_access) || late_reads_index(x->target_access);
+	for (size_t i = 0; x && i < x->parts; i++)
+		if (late_reads_index(x[i].rows_access) || late_reads_index(x[i].target_access))
+			return true;
+	return !x;
 }
 
 static struct station *add_station(struct process *p, const struct processor *processor, struct slice name)
@@ -143,9 +152,13 @@ static bool add_stations(struct process *p)
 		const struct processor *x = &d->processors[i];
 		struct station *s;
 
-		if (x->effect == EFFECT_SEND && !send_is_needed(x))
+		if (!x->parts || (x->effect == EFFECT_SEND && !send_is_needed(x)))
 			continue;
 		s = add_station(p, x, x->name);
+		if (x->every_seconds) {
+			p->has_schedules = true;
+			continue;
+		}
 		if (x->effect != EFFECT_SEND) {
 			p->has_tracks = true;
 			continue;
@@ -159,7 +172,8 @@ static bool add_stations(struct process *p)
 
 /* ---- slowing writers ---- */
 
-/* Only work that can be done slows writers: not a track that is paused, waits for its next try, or makes no progress. */
+/* Only work that can be done slows writers: not a track that is paused, waits for its next try, or makes no
+ * progress. */
 static bool slows_writers(const struct track *t)
 {
 	int64_t oldest = atomic_load(&t->oldest_ms);
@@ -209,6 +223,9 @@ bool process_is_idle(struct process *p)
 	uint64_t latest = process_latest(p);
 	bool idle = true;
 
+	for (size_t i = 0; i < p->station_count; i++)
+		if (atomic_load(&p->stations[i].run_now) || atomic_load(&p->stations[i].due_ms))
+			return false;
 	pthread_mutex_lock(&p->lock);
 	idle = !p->has_tracks || p->listed;
 	for (struct seat *x = p->readers.first; x && idle; x = x->next)
@@ -250,8 +267,11 @@ static struct seat *begin_reader(void *ctx, struct run *run, const struct shard_
 	return NULL;
 }
 
+/* Off the list. Children of the shard that wait for it look again: no reader of this server will wake them, as the
+ * shard may be another server's now. */
 static void end_reader(struct seat *s)
 {
+	reader_ended(reader_of(s), NULL, false);
 	reader_free(reader_of(s));
 }
 
@@ -334,10 +354,11 @@ static void sweep(struct process *p, struct run *r, const struct shard_list *lis
 		return;
 	p->sweep_us = now + SWEEP_EVERY_US;
 	for (size_t i = 0; i < p->station_count; i++)
-		sweep_station(p, r, list, &p->stations[i]);
+		if (!station_is_scheduled(&p->stations[i]))
+			sweep_station(p, r, list, &p->stations[i]);
 }
 
-/* A reader runs before it is on the list. If a parent has ended in between, its children have not been told. */
+/* A reader runs before it is on the list. If a parent has ended in between, its children have not been notified. */
 static void look_again(struct process *p)
 {
 	bool any = false;
@@ -354,9 +375,32 @@ static void look_again(struct process *p)
 		process_wake(p);
 }
 
+/* One server of the table runs the schedules: they are as a shard more. */
+static struct shard_list with_schedules(const struct process *p, struct run *r, const struct shard_list *list)
+{
+	struct shard_list all = *list;
+
+	if (!p->has_schedules)
+		return all;
+	all.list = arena_array(r->arena, struct shard, list->count + 1);
+	for (size_t i = 0; i < list->count; i++)
+		all.list[i] = list->list[i];
+	all.list[all.count++].id = SLICE(SCHEDULE_SHARD);
+	return all;
+}
+
+/* Without a stream there are schedules at most. */
+static bool list_shards(struct process *p, struct run *r, struct shard_list *out)
+{
+	if (p->design->stream != STREAM_NONE || p->has_tracks)
+		return dyn_list_shards(r, out);
+	*out = (struct shard_list){ 0 };
+	return true;
+}
+
 static bool look_at_shards(struct process *p, struct run *r)
 {
-	struct shard_list list;
+	struct shard_list list, all;
 	uint64_t endings;
 	bool listed;
 
@@ -365,7 +409,10 @@ static bool look_at_shards(struct process *p, struct run *r)
 	pthread_mutex_lock(&p->lock);
 	endings = p->endings;
 	pthread_mutex_unlock(&p->lock);
-	if (!dyn_list_shards(r, &list) || (p->leases && !lease_round(p->leases, r, &list, clock_monotonic_us())))
+	if (!list_shards(p, r, &list))
+		return false;
+	all = with_schedules(p, r, &list);
+	if (p->leases && !lease_round(p->leases, r, &all, clock_monotonic_us()))
 		return false;
 	if (p->leases) {
 		sweep(p, r, &list);
@@ -420,8 +467,10 @@ static void follow_switch(void *ctx, struct slice name, const struct processor_s
 	if (changes)
 		atomic_store(&s->paused, w->paused);
 	pthread_mutex_unlock(&p->lock);
-	if (changes)
+	if (changes) {
 		process_wake(p);
+		schedule_wake(p);
+	}
 }
 
 bool process_follow_switches(struct process *p, struct run *r)
@@ -550,6 +599,8 @@ static void *watch(void *arg)
 		int64_t now = clock_monotonic_us();
 
 		watch_beginning(&w, now);
+		if (p->has_schedules && !p->timetable && atomic_load(&p->begun) && !schedule_start(p))
+			w.begin_us = now; /* memory or threads: with the next look */
 		if ((p->has_tracks || p->leases) && atomic_load(&p->begun))
 			watch_shards(&w, now);
 		watch_stream(&w, now);
@@ -560,6 +611,7 @@ static void *watch(void *arg)
 		}
 		watch_pause(&w, now);
 	}
+	schedule_stop(p);
 	seats_clear(&p->readers);
 	p->listed = false;
 	if (p->leases)

@@ -82,11 +82,14 @@ bool process_replay(struct process *p, struct run *r, struct station *s, int64_t
 static const char *effect_name(const struct station *s)
 {
 	static const char *const names[] = {
-		[EFFECT_PUT] = "put",     [EFFECT_UPDATE] = "update", [EFFECT_DELETE] = "delete",
-		[EFFECT_COUNT] = "count", [EFFECT_SEND] = "send",     [EFFECT_REMOVE_ALL] = "remove all"
+		[EFFECT_PUT] = "put",       [EFFECT_UPDATE] = "update", [EFFECT_DELETE] = "delete",
+		[EFFECT_COUNT] = "count",   [EFFECT_SEND] = "send",     [EFFECT_REMOVE_ALL] = "remove all",
+		[EFFECT_UPSERT] = "upsert",
 	};
 
-	return s->processor ? names[s->processor->effect] : "keep";
+	if (!s->processor)
+		return "keep";
+	return s->processor->parts > 1 ? "several" : names[s->processor->effect];
 }
 
 static void put_on(struct buf *b, const struct processor *p)
@@ -95,6 +98,11 @@ static void put_on(struct buf *b, const struct processor *p)
 	struct buf text;
 
 	buf_init(&text, b->arena);
+	if (p->every_seconds) {
+		buf_printf(&text, "every %.*s", SLICE_ARG(p->every));
+		json_member_string(b, "on", buf_slice(&text));
+		return;
+	}
 	buf_put(&text, p->entity);
 	for (int event = ON_CREATED; event <= ON_DELETED; event <<= 1)
 		if (p->events & event) {
@@ -180,6 +188,23 @@ static void put_standstill(struct buf *b, struct process *p)
 		json_member_string(b, "stands_still", slice_str(why));
 }
 
+/* The last run may have been another server's, so the table says which it was. */
+static bool put_runs(struct process *p, struct run *r, struct station *s, struct buf *b)
+{
+	struct position at = { 0 };
+
+	if (!station_is_scheduled(s))
+		return true;
+	if (atomic_load(&p->begun) && !checkpoint_load(r, s->name, SLICE(SCHEDULE_SHARD), &at))
+		return false;
+	if (at.stored)
+		control_put_time(b, "last_run_at", schedule_ms(at.sequence));
+	json_member_bool(b, "running", at.progress.n || atomic_load(&s->due_ms) || atomic_load(&s->run_now));
+	control_put_time(b, "next_run_at",
+			 schedule_due_ms(s->processor, r->now_ms) + s->processor->every_seconds * 1000);
+	return true;
+}
+
 static bool put_station(struct process *p, struct run *r, struct station *s, const struct fleet *f, struct buf *b)
 {
 	int64_t parked;
@@ -192,6 +217,8 @@ static bool put_station(struct process *p, struct run *r, struct station *s, con
 		put_on(b, s->processor);
 	json_member_word(b, "effect", effect_name(s));
 	json_member_bool(b, "paused", atomic_load(&s->paused));
+	if (!put_runs(p, r, s, b))
+		return false;
 	put_standstill(b, p);
 	put_numbers(b, p, s, f);
 	json_member_int(b, "parked", parked);
@@ -295,6 +322,7 @@ static bool set_paused(struct control *c, bool paused)
 	if (s->sender)
 		send_runner_pause(s->sender, paused);
 	process_wake(c->process);
+	schedule_wake(c->process);
 	return show(c);
 }
 
@@ -314,10 +342,26 @@ static bool replay(struct control *c)
 			  *from = json_get(body, "from");
 	int64_t ms;
 
+	if (station_is_scheduled(c->station))
+		return run_fail(c->run, PROBLEM_CONFLICT, "it runs on a schedule, so there are no changes to replay");
 	if (!json_is(from, JSON_STRING) || (!time_parse(from->string, &ms) && !time_parse_date(from->string, &ms)) ||
 	    ms < 1)
 		return run_fail(c->run, PROBLEM_MALFORMED, "a replay is {\"from\": \"2026-01-15T10:30:00Z\"}");
 	return process_replay(c->process, c->run, c->station, ms) && show(c);
+}
+
+/* At once, at this server, whichever has the schedules. */
+static bool run_now(struct control *c)
+{
+	struct station *s = c->station;
+
+	if (!station_is_scheduled(s))
+		return run_fail(c->run, PROBLEM_CONFLICT, "it runs after changes, not on a schedule");
+	if (atomic_load(&s->paused))
+		return run_fail(c->run, PROBLEM_CONFLICT, "it is paused");
+	atomic_store(&s->run_now, true);
+	schedule_wake(c->process);
+	return show(c);
 }
 
 static bool list_parked(struct control *c)
@@ -349,6 +393,7 @@ static const struct {
 	{ 2, "pause", NULL, APP_POST, pause_it },
 	{ 2, "resume", NULL, APP_POST, resume },
 	{ 2, "replay", NULL, APP_POST, replay },
+	{ 2, "run", NULL, APP_POST, run_now },
 	{ 2, "parked", NULL, APP_GET, list_parked },
 	{ 4, "parked", "retry", APP_POST, retry },
 	{ 4, "parked", "drop", APP_POST, drop_parked },

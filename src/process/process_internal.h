@@ -29,7 +29,7 @@
 #define RETRY_MOST_MS   30000
 #define RETRIES         8
 #define RETRIES_LASTING 3
-#define RETRIES_ALL     1000                   /* of a change that progresses with every try and still fails */
+#define RETRIES_ALL     1000 /* of a change that progresses with every try, or that nothing is known of, for hours */
 #define CONFIRM_MS      (3600 * INT64_C(1000)) /* a position at the end is rewritten from time to time (tail_has_missed()) */
 
 struct station {
@@ -42,7 +42,22 @@ struct station {
 	atomic_uint epoch;         /* rises when positions were changed from outside (a replay) */
 	_Atomic uint64_t replayed; /* the last replay that is known: a hash (processor_switch) */
 	struct ledger ledger;
+	/* of one that runs on a schedule (process_schedule.c): */
+	atomic_bool run_now;    /* an operator asks for a run */
+	_Atomic int64_t due_ms; /* of the run under way; 0: none */
+	_Atomic int64_t ran_ms; /* the last run, as far as this server knows; 0: none */
 };
+
+static inline bool station_is_scheduled(const struct station *s)
+{
+	return s->processor && s->processor->every_seconds;
+}
+
+/* Whether it has tracks: it reads the stream, and writes to the table. */
+static inline bool station_has_tracks(const struct station *s)
+{
+	return !s->sender && !station_is_scheduled(s);
+}
 
 /* the changes after a position */
 struct page {
@@ -78,6 +93,8 @@ struct track {
 	int64_t confirmed_ms; /* the same in the table */
 	struct spot failing;  /* the change that `tries` is about; empty: none */
 	int tries;            /* since it last made progress */
+	int judged;           /* of these: the database was there, and it failed all the same */
+	atomic_bool unserved; /* in this try the database was not there, or had no time: run_note_unserved() */
 	int all_tries;
 	struct passed_over passed_over; /* of the change at hand */
 	int64_t next_us;                /* not before */
@@ -124,6 +141,7 @@ static inline struct reader *reader_of(struct seat *s)
 }
 
 struct keeper_roles;
+struct timetable;
 
 struct process {
 	struct app *app;
@@ -135,6 +153,8 @@ struct process {
 	struct station *stations;
 	size_t station_count;
 	bool has_tracks;
+	bool has_schedules;
+	struct timetable *timetable;      /* the watcher's; NULL: not started, or nothing has a schedule */
 	struct backend *backend;          /* the watcher's */
 	struct arena arena;               /* the watcher's */
 	struct arena memory;              /* of what lives as long as the process */
@@ -206,7 +226,8 @@ void fleet_put(const struct fleet *f, int64_t now_ms, struct buf *b);
 struct reader *reader_new(struct process *p, struct slice stream, const struct shard *shard); /* NULL: memory */
 bool reader_start(struct reader *r) MUST_CHECK;
 void reader_free(struct reader *r); /* joins */
-/* The shard has ended for a station (NULL: for all, or its thread has): tells those that wait for it (R4).
+/* The shard has ended for a station (NULL: for all, or this server reads it no longer): tells its children, of which
+ * some may wait for it (R4).
  * `wants_list`: the shards are to be listed again. */
 void reader_ended(struct reader *r, const struct station *s, bool wants_list);
 /* Whether this server reads the shard. */
@@ -234,12 +255,26 @@ void track_moved(struct track *t, const struct change *c);
 /* ---- process_retry.c ---- */
 /* A change has failed: schedules the next try, or parks it. */
 void track_failed(struct track *t, struct run *r, const struct change *c);
+/* How often to try, and how long to wait after so many tries. */
+int track_most_tries(enum problem_type t);
+int64_t track_wait_ms(int tries);
 /* This change is done. If it is at or after the failing one, the tries are over. */
 void track_went_past(struct track *t, struct slice sequence);
 
+/* ---- process_schedule.c ---- */
+/* Positions of schedules are in this "shard"; with a remote table it has an owner, as shards have. */
+#define SCHEDULE_SHARD "schedule"
+/* The last time at which it was due, at or before `now_ms`. */
+int64_t schedule_due_ms(const struct processor *p, int64_t now_ms);
+/* The time of a run, from its sequence. */
+int64_t schedule_ms(struct slice sequence);
+bool schedule_start(struct process *p) MUST_CHECK;
+void schedule_wake(struct process *p); /* any thread */
+void schedule_stop(struct process *p);
+
 /* ---- process_control.c, process_parked.c ---- */
 void control_put_time(struct buf *b, const char *name, int64_t ms);
-/* Of a parameter: 0 to `most`; -1: it is no such number. */
+/* Of a parameter: 0 to `most`; -1: it is not such a number. */
 int control_number(struct slice text, int most);
 bool process_replay(struct process *p, struct run *r, struct station *s, int64_t from_ms) MUST_CHECK;
 bool parked_list(struct process *p, struct run *r, struct station *s, struct slice query, struct buf *out) MUST_CHECK;

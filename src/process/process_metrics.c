@@ -18,6 +18,7 @@ struct process_reading process_reading(struct process *p, size_t i)
 				     .lost = atomic_load(&s->ledger.lost),
 				     .parked = atomic_load(&s->ledger.parked),
 				     .paused = atomic_load(&s->paused),
+				     .scheduled = station_is_scheduled(s),
 				     .stands_still = p->started && !atomic_load(&p->begun) };
 
 	station_backlog(p, s, &r.lag_ms, &r.backlog);

@@ -71,8 +71,8 @@ static bool has_been_here(const struct track *t)
 	return t->is_stored || !spot_is_empty(&t->done);
 }
 
-/* The stream has forgotten what follows the position. A track that was at the end of the shard within the time that the
- * stream keeps has missed nothing. */
+/* The stream has forgotten what follows the position. A track that was at the end of the shard within the time that
+ * the stream keeps has missed nothing. */
 static void note_trimmed(struct track *t)
 {
 	struct process *p = t->reader->process;

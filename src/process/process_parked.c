@@ -1,7 +1,7 @@
 /* Parked changes: list, retry, drop.
  *
- * A retry takes effect exactly once: the parked change has its own position (retry#<sequence>), which an effect moves as
- * it would move the shard's, and which is removed with it.
+ * A retry takes effect exactly once: the parked change has its own position (retry#<sequence>), which an effect moves
+ * as it would move the shard's, and which is removed with it.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "app/db/dyn.h"
 #include "app/entity/output.h"

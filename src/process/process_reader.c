@@ -69,7 +69,7 @@ static void be_nice(void)
 #endif
 }
 
-/* With the lock. Returns whether there are any. */
+/* With the lock. `s`: NULL for all stations. Returns whether there are any. */
 static bool tell_children(struct process *p, const char *parent, const struct station *s)
 {
 	bool any = false;
@@ -78,7 +78,7 @@ static bool tell_children(struct process *p, const char *parent, const struct st
 		struct reader *r = reader_of(x);
 
 		for (size_t i = 0; r->parent && !strcmp(r->parent, parent) && i < r->track_count; i++)
-			if (r->tracks[i].station == s) {
+			if (!s || r->tracks[i].station == s) {
 				atomic_store(&r->tracks[i].look, true);
 				any = true;
 			}
@@ -144,7 +144,7 @@ static size_t count_tracks(const struct process *p)
 	size_t n = 0;
 
 	for (size_t i = 0; i < p->station_count; i++)
-		n += !p->stations[i].sender;
+		n += station_has_tracks(&p->stations[i]);
 	return n;
 }
 
@@ -172,7 +172,7 @@ struct reader *reader_new(struct process *p, struct slice stream, const struct s
 	r->tail.looks = &p->looks;
 	r->seat.shard = r->tail.shard;
 	for (size_t i = 0; i < p->station_count; i++)
-		if (!p->stations[i].sender)
+		if (station_has_tracks(&p->stations[i]))
 			r->tracks[r->track_count++] = (struct track){ .reader = r, .station = &p->stations[i] };
 	return r;
 }

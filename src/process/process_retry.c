@@ -10,7 +10,12 @@ static bool is_lasting(enum problem_type t)
 	return t != PROBLEM_BUSY && t != PROBLEM_INTERNAL && t != PROBLEM_TOO_MANY;
 }
 
-static int64_t wait_ms(int tries)
+int track_most_tries(enum problem_type t)
+{
+	return is_lasting(t) ? RETRIES_LASTING : RETRIES;
+}
+
+int64_t track_wait_ms(int tries)
 {
 	int64_t wait = RETRY_FIRST_MS;
 
@@ -24,7 +29,7 @@ static void wait_for(struct track *t, struct run *r, int tries)
 {
 	track_save_passed(t, r);
 	track_forget(t); /* the failed try may have moved it */
-	t->next_us = clock_monotonic_us() + wait_ms(tries) * 1000;
+	t->next_us = clock_monotonic_us() + track_wait_ms(tries) * 1000;
 }
 
 /* Parks the change and moves the position: one transaction. */
@@ -62,11 +67,12 @@ static bool park(struct track *t, struct run *r, const struct change *c, struct 
 static void count_try(struct track *t, const struct change *c)
 {
 	if (!spot_is(&t->failing, c->sequence)) {
-		t->tries = t->all_tries = 0;
+		t->tries = t->judged = t->all_tries = 0;
 		spot_set(&t->failing, c->sequence);
 		atomic_store(&t->is_retrying, true);
 	}
 	t->tries++;
+	t->judged += !atomic_load(&t->unserved);
 	t->all_tries++;
 }
 
@@ -75,7 +81,7 @@ void track_went_past(struct track *t, struct slice sequence)
 	if (spot_compare(&t->failing, sequence) > 0)
 		return;
 	spot_set(&t->failing, SLICE(""));
-	t->tries = t->all_tries = 0;
+	t->tries = t->judged = t->all_tries = 0;
 	atomic_store_explicit(&t->is_retrying, false, memory_order_relaxed);
 }
 
@@ -90,7 +96,7 @@ void track_failed(struct track *t, struct run *r, const struct change *c)
 	r->riders = NULL;
 	r->rider_count = 0;
 	count_try(t, c);
-	if (t->tries <= most && t->all_tries <= RETRIES_ALL) {
+	if (t->judged <= most && t->all_tries <= RETRIES_ALL) {
 		atomic_fetch_add(&s->ledger.retries, 1);
 		station_problem(p, s, "a change is tried again", reason);
 		wait_for(t, r, t->tries);

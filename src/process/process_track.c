@@ -26,13 +26,15 @@ static struct run begin_run(struct track *t)
 	return run;
 }
 
-/* The same, counting changes passed over. */
+/* The same, counting changes passed over, and noting when the database does not serve. */
 static struct run begin_counting(struct track *t)
 {
 	struct run r = begin_run(t);
 
 	t->passed_over = (struct passed_over){ 0 };
 	r.passed_over = &t->passed_over;
+	atomic_store(&t->unserved, false);
+	r.unserved = &t->unserved;
 	return r;
 }
 
@@ -117,7 +119,7 @@ static bool take_position(struct track *t, const struct position *at, int64_t no
 		return false;
 	/* A try that made progress does not count, but not for ever: RETRIES_ALL. */
 	if (!slice_is(at->progress, t->progress ? t->progress : ""))
-		t->tries = 0;
+		t->tries = t->judged = 0;
 	drop_progress(t);
 	t->progress = progress;
 	t->replay_ms = checkpoint_since_ms(at->progress);
@@ -125,7 +127,8 @@ static bool take_position(struct track *t, const struct position *at, int64_t no
 	spot_set(&t->stored, at->sequence);
 	t->is_stored = at->stored;
 	t->current_ms = t->confirmed_ms = at->stored ? at->time_ms : now_ms;
-	/* Stores a position from the start, so that a later loss is noticed: the stream may forget what follows (R5). */
+	/* Stores a position from the start, so that a later loss is noticed: the stream may forget what follows
+	 * (R5). */
 	t->dirty_us = at->stored || !(t->reader->parent || t->reader->process->leases) ? 0 : clock_monotonic_us();
 	if (!atomic_load(&t->since_ms) || t->replay_ms)
 		atomic_store(&t->since_ms, now_ms);

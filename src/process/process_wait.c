@@ -9,7 +9,7 @@
 #include "base/grow.h"
 #include "process/process_internal.h"
 
-#define LOOK_US        5000   /* between looks at this server's shards */
+#define LOOK_US        5000   /* between two checks of this server's shards */
 #define LOOK_OTHERS_US 200000 /* and at those of other servers, which cost requests */
 
 /* Whether nothing follows the position. */
@@ -82,7 +82,7 @@ static bool read_known(struct process *p, struct run *r, struct known *all)
 	for (size_t i = 0; i < p->station_count; i++) {
 		const struct station *s = &p->stations[i];
 
-		if (s->sender || atomic_load(&s->paused))
+		if (!station_has_tracks(s) || atomic_load(&s->paused))
 			continue;
 		all[i].run = r;
 		if (!checkpoint_positions(r, s->name, add_known, &all[i]))

@@ -152,7 +152,7 @@ static long least(long a, int64_t b)
 	return b < a ? (b < 1 ? 1 : (long)b) : a;
 }
 
-/* A date is told to the second, and is as old as the reply is slow. So a small difference is none. */
+/* A date has whole seconds and is as old as the reply is slow: a small difference means nothing. */
 static void note_clock(struct remote *r, int64_t date_ms, int64_t took_us)
 {
 	int64_t was = atomic_load_explicit(&r->off_ms, memory_order_relaxed), off, change;

@@ -22,12 +22,12 @@ static struct slice no_table(const struct remote *r, struct arena *a, struct sli
 	struct slice table = table_in(message);
 
 	if (!r->amazon)
-		return arena_printf(a, "there is no %s%.*s at %s", table.n ? "table " : "such table", SLICE_ARG(table),
-				    r->database.url);
+		return arena_printf(a, "there is no %s%.*s at %s: `thorpe deploy` makes the tables of a design",
+				    table.n ? "table " : "such table", SLICE_ARG(table), r->database.url);
 	return arena_printf(
 		a,
 		"there is no %s%.*s in %s: if it is in another region, name that (AWS_REGION, or aws:REGION); if it is in another "
-		"account, choose its profile (AWS_PROFILE)",
+		"account, choose its profile (AWS_PROFILE); `thorpe deploy` makes the tables of a design",
 		table.n ? "table " : "such table", SLICE_ARG(table), r->region);
 }
 

@@ -1,14 +1,14 @@
 /* One HTTP/1.1 request at a time with libcurl, over connections that are kept.
  *
  * Invariants
- *   F1  A request goes out once. libcurl by itself sends a request again when a kept connection turns out to be dead; that
- *       is stopped, for the server may have carried out the first one. Whether to repeat is the caller's decision, or for
- *       all requests `repeats`.
+ *   F1  A request goes out once. libcurl by itself sends a request again when a kept connection turns out to be dead;
+ *       that is stopped, for the server may have carried out the first one. Whether to repeat is the caller's
+ *       decision, or for all requests `repeats`.
  *   F2  FETCH_NOT_SENT means that the server cannot have seen the whole request.
  *   F3  Redirects are not followed, and nothing but http and https is spoken.
  *
- * Lifetime: a struct fetch belongs to one thread at a time. No function here leaves by longjmp (arena.h A1): replies are
- * from mem_alloc().
+ * Lifetime: a struct fetch belongs to one thread at a time. No function here leaves by longjmp (arena.h A1): replies
+ * are from mem_alloc().
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef THORPE_REMOTE_FETCH_H
 #define THORPE_REMOTE_FETCH_H

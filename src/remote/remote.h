@@ -10,23 +10,23 @@
  *
  * Invariants
  *   R1  A call ends within `total_ms`, whatever the other side does.
- *   R2  A write whose call says 200 was done once. It was done at most once, whatever the call says: what could have an
- *       effect twice is never sent twice (repeat.h).
- *   R3  A call that ends with a 4xx error of the service did nothing: a condition that failed did not fail by the doing
- *       of an earlier attempt of the same call. With `plain_writes` that holds, too, since such calls are not repeated.
- *       (A request that the network held back for longer than `attempt_ms` may still arrive after that, with any
- *       client.)
+ *   R2  A write whose call says 200 was done once. It was done at most once, whatever the call says: what could have
+ *       an effect twice is never sent twice (repeat.h).
+ *   R3  A call that ends with a 4xx error of the service did nothing: a condition that failed did not fail by the
+ *       doing of an earlier attempt of the same call. With `plain_writes` that holds, too, since such calls are not
+ *       repeated. (A request that the network held back for longer than `attempt_ms` may still arrive after that, with
+ *       any client.)
  *   R4  A call that ends with REMOTE_OUTCOME_UNKNOWN may have been done or not. The caller reads before it goes on.
  *       Single writes under a condition never end so unless `plain_writes` is set or they ask for ReturnValues.
- *   R5  REMOTE_UNAVAILABLE: after the last attempt the service was not there. Reads, and writes that were never sent. A
- *       write that may have been sent and could be repeated without harm, but not successfully, ends with
+ *   R5  REMOTE_UNAVAILABLE: after the last attempt the service was not there. Reads, and writes that were never sent.
+ *       A write that may have been sent and could be repeated without harm, but not successfully, ends with
  *       REMOTE_OUTCOME_UNKNOWN.
  *   R6  Secrets are in no log line, no message and no metric.
  *
  * Exceptions to R2 and R3, as with every SDK: PutItem, UpdateItem, DeleteItem without a condition and BatchWriteItem,
  * which write the same thing again; CreateTable and its like, whose second sending may find what the first has made
- * ("ResourceInUseException"). UnprocessedItems and UnprocessedKeys of batches are the caller's to ask for again, and so
- * are transactions cancelled by a conflict.
+ * ("ResourceInUseException"). UnprocessedItems and UnprocessedKeys of batches are the caller's to ask for again, and
+ * so are transactions cancelled by a conflict.
  *
  * Retries and pauses: retry.h. Credentials: credentials/keyring.h.
  * Threads: a struct remote is for any; a backend is for one at a time.
@@ -80,7 +80,8 @@ const char *remote_region(const struct remote *r);
 /* Whether its address is one of Amazon's own. Any thread. */
 bool remote_is_amazon(const struct remote *r);
 
-/* The service's clock minus this machine's, by the date of its replies. 0: too little to be told from their delay. */
+/* The service's clock minus this machine's, by the date of its replies. 0: too little to distinguish from their
+ * delay. */
 int64_t remote_clock_off_ms(const struct remote *r);
 /* A sentence for a person about a reply that is an error, with what to do where that is known: "there is no table X in
  * eu-west-1 …". In the arena. */

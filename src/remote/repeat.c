@@ -51,7 +51,7 @@ static const struct row *find_row(const char *operation)
 
 /* ---- members at the end of a document ---- */
 
-/* The document without its last '}'; false: it is no object. */
+/* The document without its last '}'; false: it is not an object. */
 static bool open_end(struct buf *b, struct slice body)
 {
 	size_t n = body.n;

@@ -1,12 +1,12 @@
 /* When and whether a request that failed is made again, as AWS's SDKs do since November 2026.
  *
- *   - Four attempts at most. Before the i-th repetition a pause of 0 to 25 * 2^(i-1) ms (1,000 * 2^(i-1) after throttling, 20 s
- *     at most), evenly spread.
+ *   - Four attempts at most. Before the i-th repetition a pause of 0 to 25 * 2^(i-1) ms (1,000 * 2^(i-1) after
+ *     throttling, 20 s at most), evenly spread.
  *   - `x-amz-retry-after` (milliseconds) makes the pause longer: never shorter than the pause would be, nor longer by
  *     more than 5 s.
  *   - All calls of a client share 500 tokens. A repetition costs 14 (5 after throttling), which come back when it
- *     succeeds; a call that succeeds at once gives 1. Without tokens nothing is repeated: a service that is down is not
- *     asked four times as often as usual.
+ *     succeeds; a call that succeeds at once gives 1. Without tokens nothing is repeated: a service that is down is
+ *     not asked four times as often as usual.
  *
  * Threads: a quota is shared by any.
  * SPDX-License-Identifier: Apache-2.0 */

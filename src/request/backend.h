@@ -77,7 +77,8 @@ static inline void backend_execute(struct backend *b, struct arena *a, const str
 		request_by_document(b, a, q, reply);
 }
 
-/* Carries out several reads: q[i] is answered by replies[i]. They go out at the same time where that saves time, in no order. */
+/* Carries out several reads: q[i] is answered by replies[i]. They go out at the same time where that saves time, in no
+ * order. */
 static inline void backend_execute_all(struct backend *b, struct arena *a, const struct request *q,
 				       struct reply *replies, size_t n)
 {

@@ -1,7 +1,7 @@
 /* Where a design's table is: in this process (api/local.h), or at an endpoint (remote/).
  *
- * A database hands out backends. Each belongs to one thread at a time and ends with backend_free(), before the database does.
- * SPDX-License-Identifier: Apache-2.0 */
+ * A database hands out backends. Each belongs to one thread at a time and ends with backend_free(), before the
+ * database does. SPDX-License-Identifier: Apache-2.0 */
 #ifndef THORPE_REQUEST_DATABASE_H
 #define THORPE_REQUEST_DATABASE_H
 

@@ -74,7 +74,7 @@ static void batch_init(struct batch *b, struct arena *a, const struct request_ba
 	map_init(&b->first, a);
 	out->items = arena_array(a, struct value, q->count);
 	for (size_t i = 0; i < q->count; i++) {
-		struct slice bytes = slice_make(q->keys[i].p, q->keys[i].n);
+		struct slice bytes = value_slice(q->keys[i]);
 
 		if (map_get(&b->first, bytes))
 			continue;
@@ -86,7 +86,7 @@ static void batch_init(struct batch *b, struct arena *a, const struct request_ba
 /* Where the item with this key goes; NULL: it was not requested. */
 static struct value *place_of(struct batch *b, struct value key)
 {
-	return map_get(&b->first, slice_make(key.p, key.n));
+	return map_get(&b->first, value_slice(key));
 }
 
 static bool read_found(struct batch *b, const struct json *items)

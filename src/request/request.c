@@ -26,7 +26,8 @@ void reply_fail(struct reply *r, const struct error *e)
 			     .message = e->message };
 }
 
-/* What the service refuses was not done, nor what never reached it (remote/remote.h: R3, R5); but the same token may be at work still. */
+/* What the service refuses was not done, nor what never reached it (remote/remote.h: R3, R5); but the same token may
+ * be at work still. */
 bool reply_may_be_done(const struct reply *r)
 {
 	if (slice_is(r->error, "TransactionInProgressException"))

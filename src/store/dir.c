@@ -26,7 +26,7 @@ static bool sync_dir(const char *path, struct reason *r)
 	bool ok;
 
 	if (fd < 0)
-		/* A parent that we may enter but not read cannot be synced; that is no error. */
+		/* A parent that we may enter but not read cannot be synced; that is not an error. */
 		return errno == EACCES ? true : fail_dir(r, "cannot open", path);
 	ok = fsync(fd) == 0 || errno == EINVAL || fail_dir(r, "cannot sync", path);
 	close(fd);

@@ -268,8 +268,8 @@ void hot_keep(struct hot *h, const struct hot_walk *w, const struct hot_entry *e
 	size_t bytes = size_of(w, entries, n);
 	struct kept *k, *before;
 
-	/* A walk that read part of a write sees that the write has begun (H1). And a single range must not take half of
-	 * a part. */
+	/* A walk that read part of a write sees that the write has begun (H1). And a single range must not take half
+	 * of a part. */
 	if (!w->wanted || !is_current(h, w) || bytes > h->part_bytes / 2)
 		return;
 	k = make_kept(w, entries, n, whole, bytes);

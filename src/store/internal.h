@@ -56,8 +56,8 @@ struct store {
 	uint64_t freed_seen;    /* last seen value of freed; for the thread that calls store_make_room() */
 	_Atomic uint64_t live;  /* bytes of items and index entries, if known */
 	atomic_bool is_closing; /* makes long-running work end early */
-	/* For each id (by its last bits): the number of backward walks that must not start at the front, and the number
-	 * after the next failed attempt (iter.c). */
+	/* For each id (by its last bits): the number of backward walks that must not start at the front, and the
+	 * number after the next failed attempt (iter.c). */
 	struct {
 		atomic_uint left, next;
 	} straight[STORE_WALK_KINDS];

@@ -14,9 +14,9 @@
 #include "store/internal.h"
 #include "store/room.h"
 
-/* The format of everything Thorpe keeps in the store: STORE_FORMAT_KEY in META. Raise it when an older Thorpe would misread
- * what this one writes. 1: without a journal (older versions would not replay one); 2: a journal that does not name
- * its database. */
+/* The format of everything Thorpe keeps in the store: STORE_FORMAT_KEY in META. Raise it when an older Thorpe would
+ * misread what this one writes. 1: without a journal (older versions would not replay one); 2: a journal that does not
+ * name its database. */
 #define FORMAT 3u
 
 /* A 400 KB item is a block of its own: each shard of the cache must have room for several. */

@@ -146,11 +146,12 @@ static rocksdb_options_t *family_options(const struct store *s, enum store_famil
 	rocksdb_options_set_max_sequential_skip_in_iterations(o, VERSIONS_STEPPED_OVER);
 	rocksdb_options_set_target_file_size_base(o, FILE_BYTES);
 	rocksdb_options_set_max_bytes_for_level_base(o, 128 * MB);
-	/* Keeps nine tenths of the data in the last level, where the first compaction frees the room of range deletions and
-	 * overwrites. */
+	/* Keeps nine tenths of the data in the last level, where the first compaction frees the room of range
+	 * deletions and overwrites. */
 	rocksdb_options_set_level_compaction_dynamic_level_bytes(o, 1);
 	rocksdb_options_set_compression(o, rocksdb_lz4_compression);
-	/* A copy that is only inspected needs no compaction. On a full disk watch.c decides when there is room for it. */
+	/* A copy that is only inspected needs no compaction. On a full disk watch.c decides when there is room for
+	 * it. */
 	rocksdb_options_set_disable_auto_compactions(o, s->shadow_of || (s->is_swollen && usage[f].large));
 	if (usage[f].queue)
 		rocksdb_options_add_compact_on_deletion_collector_factory(o, 1024, 512);
@@ -164,7 +165,7 @@ static rocksdb_options_t *family_options(const struct store *s, enum store_famil
 	return usage[f].large ? with_words(o, LARGE_IN_WORDS) : o;
 }
 
-/* Makes a read-only look find missing and short files. */
+/* Opens every file, so that an inspection finds missing and short ones. */
 static void set_to_look(rocksdb_options_t *o)
 {
 	rocksdb_options_set_create_if_missing(o, 0);

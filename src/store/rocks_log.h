@@ -1,7 +1,7 @@
 /* Sends RocksDB's messages to our log, not to files of its own.
  *
  * RocksDB writes its messages to a file LOG next to the data, at any time. On a full disk that fails, and a RocksDB
- * 7 built with assertions (as Debian's is) aborts at the next message. It cannot be told to keep no log. So it gets
+ * 7 built with assertions (as Debian's is) aborts at the next message. Its log cannot be turned off. So it gets
  * our logger, which needs C++: the C API has accepted a logger since version 2 but cannot create one before version
  * 9.
  * SPDX-License-Identifier: Apache-2.0 */

@@ -121,7 +121,7 @@ struct store_walk {
 struct store_iter *store_iter(const struct store_at *at, const struct store_walk *w, struct arena *a);
 bool store_iter_next(struct store_iter *it);
 /* After a step: whether the rest of the walk is known to fit STORE_SHORT_BYTES and STORE_SHORT_ENTRIES, including
- * what it gave already. False: it may be more. */
+ * what it has returned already. False: it may be more. */
 bool store_iter_is_short(const struct store_iter *it);
 #define STORE_SHORT_ENTRIES 64
 #define STORE_SHORT_BYTES   ((size_t)64 << 10)

@@ -22,11 +22,6 @@ static size_t size_of(struct value item)
 	return value_present(item) ? item_size(item) : 0;
 }
 
-static struct slice as_slice(struct value v)
-{
-	return slice_make(v.p, v.n);
-}
-
 static bool same(struct value x, struct value y)
 {
 	if (!value_present(x) || !value_present(y))
@@ -128,7 +123,7 @@ static void stage_item(struct stage *s, const struct change *c)
 	int64_t items = (int64_t)value_present(c->new) - (int64_t)value_present(c->old);
 
 	if (value_present(c->new))
-		stage_put(s, STORE_ITEMS, key, as_slice(c->new));
+		stage_put(s, STORE_ITEMS, key, value_slice(c->new));
 	else
 		stage_delete(s, STORE_ITEMS, key);
 	stage_count(s, t->id, t->stats, items, (int64_t)c->new_size - (int64_t)c->old_size);

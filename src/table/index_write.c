@@ -3,11 +3,6 @@
 #include "table/apply.h"
 #include "table/layout.h"
 
-static struct slice as_slice(struct value v)
-{
-	return slice_make(v.p, v.n);
-}
-
 /* An index being backfilled may not have the entry yet; an active one has it (T4). */
 static bool has_entry(struct stage *s, const struct index *i, struct slice key, bool *has, struct error *e)
 {
@@ -113,7 +108,7 @@ static void stage_change(struct stage *s, const struct index *i, const struct in
 	if (c->remove)
 		stage_delete(s, STORE_INDEX, c->old_key);
 	if (c->put)
-		stage_put(s, STORE_INDEX, c->new_key, as_slice(c->new_entry));
+		stage_put(s, STORE_INDEX, c->new_key, value_slice(c->new_entry));
 	stage_count(s, i->id, i->stats, c->items, c->bytes);
 }
 

@@ -133,8 +133,8 @@ struct table {
 	enum ttl_status ttl;
 	struct slice ttl_attribute; /* kept when disabled; DescribeTimeToLive hides it then */
 	bool ttl_backfilling;
-	/* Changes each time TTL is enabled, so that a running backfill notices. Only in memory: 0 after a restart, when
-	 * every backfill begins again anyway. */
+	/* Changes each time TTL is enabled, so that a running backfill notices. Only in memory: 0 after a restart,
+	 * when every backfill begins again anyway. */
 	uint64_t ttl_epoch;
 	bool deletion_protection;
 	struct slice table_class; /* STANDARD… ; empty when never given */

@@ -8,7 +8,7 @@
  * A sequence number is an order, not a date: after the clock is set back, numbers continue from the later time by
  * counting. The record holds the time of the change (created_ms, from the wall clock). The timekeeper (timekeeper.h)
  * decides when a record expires: it notes which numbers existed at which time. So trimming deletes a key range,
- * whatever happened to the clock.
+ * however the clock was set.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef THORPE_TABLE_STREAMS_H
 #define THORPE_TABLE_STREAMS_H

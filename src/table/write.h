@@ -23,8 +23,8 @@ struct write_action {
 	const struct condition *condition; /* or NULL */
 	const struct update *update;       /* UPDATE; NULL: only makes sure the item exists */
 	bool by_ttl;                       /* deleted by the service: userIdentity on the record */
-	/* by_ttl: deletes the item only if its current expiry is <= this (seconds since 1970); otherwise the action succeeds
-	 * without any effect, and old_item is absent. */
+	/* by_ttl: deletes the item only if its current expiry is <= this (seconds since 1970); otherwise the action
+	 * succeeds without any effect, and old_item is absent. */
 	int64_t ttl_deadline;
 	bool return_old_on_failure; /* old_item is set even if the condition fails */
 	/* out; values are in the request's arena */

@@ -1,8 +1,8 @@
 /* DynamoDB's limits, each once, with its source. Limits of expressions: expr/limits.h; of the server itself:
  * http/parse/http_limits.h.
  *
- * "Quotas" is AWS's page "Quotas in Amazon DynamoDB"; an operation's name means its page of the API reference. Sizes are bytes as DynamoDB
- * counts them (value/size.c), K and M are 1024 and 1024 * 1024.
+ * "Quotas" is AWS's page "Quotas in Amazon DynamoDB"; an operation's name means its page of the API reference. Sizes
+ * are bytes as DynamoDB counts them (value/size.c), K and M are 1024 and 1024 * 1024.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef THORPE_VALUE_LIMITS_H
 #define THORPE_VALUE_LIMITS_H

@@ -11,7 +11,7 @@ struct value value_copy(struct arena *a, struct value v)
 
 	if (!value_present(v))
 		return VALUE_ABSENT;
-	s = arena_copy(a, slice_make(v.p, v.n));
+	s = arena_copy(a, value_slice(v));
 	return (struct value){ (const uint8_t *)s.p, s.n };
 }
 
@@ -64,6 +64,18 @@ struct value value_make_null(struct arena *a)
 
 	p[0] = VALUE_NULL;
 	return (struct value){ p, 1 };
+}
+
+struct value value_element(struct arena *a, const struct value_iter *it)
+{
+	struct number n;
+
+	switch (it->type) {
+	case VALUE_SS: return value_make_s(a, it->element);
+	case VALUE_BS: return value_make_b(a, it->element);
+	case VALUE_NS: n = number_decode((const uint8_t *)it->element.p, it->element.n); return value_make_n(a, &n);
+	default: return it->value;
+	}
 }
 
 /* Allocates a container whose elements take `bytes`, and fills in its head. */

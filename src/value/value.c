@@ -77,7 +77,7 @@ size_t value_count(struct value v)
 
 bool value_equal(struct value x, struct value y)
 {
-	return slice_equal(slice_make(x.p, x.n), slice_make(y.p, y.n));
+	return slice_equal(value_slice(x), value_slice(y));
 }
 
 int value_cmp(struct value x, struct value y)

@@ -88,6 +88,18 @@ struct value_iter {
 };
 struct value_iter value_iter(struct value v);
 bool value_next(struct value_iter *it);
+/* The element of a list or a set as a value of its own; those of a set are made in the arena. */
+struct value value_element(struct arena *a, const struct value_iter *it);
+
+static inline bool value_type_is_set(enum value_type t)
+{
+	return t == VALUE_SS || t == VALUE_NS || t == VALUE_BS;
+}
+/* Whether its values have elements without names: a list or a set. */
+static inline bool value_type_has_elements(enum value_type t)
+{
+	return t == VALUE_L || value_type_is_set(t);
+}
 
 /* VALUE_ABSENT if not an M or no such name / not an L or beyond its end. */
 struct value value_get(struct value map, struct slice name);

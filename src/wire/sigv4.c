@@ -64,22 +64,16 @@ static struct slice encoded(struct arena *a, struct slice s)
 static size_t split_query(struct arena *a, struct slice query, struct param **out)
 {
 	size_t count = 0, pairs = 1;
+	struct slice pair, name;
 
 	for (size_t i = 0; i < query.n; i++)
 		pairs += query.p[i] == '&';
 	*out = arena_array(a, struct param, pairs);
-	while (query.n) {
-		const char *amp = memchr(query.p, '&', query.n);
-		struct slice pair = slice_make(query.p, amp ? (size_t)(amp - query.p) : query.n);
-		const char *eq = pair.n ? memchr(pair.p, '=', pair.n) : NULL;
-		size_t name_n = eq ? (size_t)(eq - pair.p) : pair.n;
-
-		if (pair.n) {
-			(*out)[count].name = encoded(a, slice_make(pair.p, name_n));
-			(*out)[count++].value =
-				eq ? encoded(a, slice_make(eq + 1, pair.n - name_n - 1)) : (struct slice){ 0 };
-		}
-		query = amp ? slice_make(amp + 1, query.n - pair.n - 1) : (struct slice){ 0 };
+	while (slice_next(&query, '&', &pair)) {
+		if (!pair.n)
+			continue;
+		slice_next(&pair, '=', &name); /* `pair` is then the value */
+		(*out)[count++] = (struct param){ encoded(a, name), encoded(a, pair) };
 	}
 	return count;
 }
@@ -134,16 +128,11 @@ static void add_header(struct buf *b, const struct sigv4_message *m, struct slic
 
 static void add_signed_headers(struct buf *b, const struct sigv4_message *m)
 {
-	struct slice list = m->signed_headers;
-	size_t start = 0;
+	struct slice rest = m->signed_headers, name;
 
-	for (size_t i = 0; i <= list.n; i++) {
-		if (i < list.n && list.p[i] != ';')
-			continue;
-		if (i > start)
-			add_header(b, m, slice_make(list.p + start, i - start));
-		start = i + 1;
-	}
+	while (slice_next(&rest, ';', &name))
+		if (name.n)
+			add_header(b, m, name);
 }
 
 static void add_hash(struct buf *b, struct slice s)

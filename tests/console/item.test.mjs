@@ -50,7 +50,7 @@ test('what is no JSON, or no item, is said with its place', async () => {
   wrong('{"a": {"$set": []}}', 'plain', /a: a set has at least one member/);
   wrong('{"a": {"$set": [1, "x"]}}', 'plain', /all strings, all numbers/);
   wrong('{"a": "x"}', 'dynamo', /a: one of S, N/);
-  wrong('{"a": {"L": [{"N": true}]}}', 'dynamo', /a\[0\]: this is no number/);
+  wrong('{"a": {"L": [{"N": true}]}}', 'dynamo', /a\[0\]: this is not a number/);
   wrong('{"a": 01}', 'plain', /Line 1/);
   wrong('{"a": 1} x', 'plain', /ended before/);
 });

@@ -60,7 +60,7 @@ test('the request is there while it is put together, and is what is run', async 
 test('what is typed is read as the key’s type, and refused when it is none', async () => {
   await app.open('#/table/readings/query?pk=s1&sort=%3D&sk=seven');
   await run();
-  await app.expectText('this is no number');
+  await app.expectText('this is not a number');
   assert.equal(await result().count(), 0);
   await label('Sort key value').fill('7');
   await run();

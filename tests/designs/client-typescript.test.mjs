@@ -6,7 +6,7 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { freshDirectory, ROOT, runToEnd, startDesign } from './harness.mjs';
+import { fetchEventually, freshDirectory, ROOT, runToEnd, startDesign } from './harness.mjs';
 
 const wire = createRequire(fileURLToPath(new URL('../wire/package.json', import.meta.url)));
 const ts = wire('typescript');
@@ -128,7 +128,7 @@ test('signs up, logs in, writes, pages, meets every kind of refusal, watches a l
   const app = await startDesign('social');
   const baseUrl = `${app.server.endpoint}/api/social`;
   const tokens = [];
-  const api = new module.SocialClient({ baseUrl, onToken: (token) => tokens.push(token) });
+  const api = new module.SocialClient({ baseUrl, fetch: fetchEventually, onToken: (token) => tokens.push(token) });
   const refused = async (promise, name, more = () => undefined) => {
     const error = await promise.then(() => assert.fail(`expected ${name}`), (e) => e);
     assert.equal(nameOf(error), name, String(error));
@@ -189,10 +189,11 @@ test('a token that has ended is renewed once for all that meet it, and a login i
   const module = await load(join(ROOT, 'designs', 'social.yaml'), 'social');
   const app = await startDesign('social');
   const baseUrl = `${app.server.endpoint}/api/social`;
-  await new module.SocialClient({ baseUrl }).createUser({ user_id: 'ann', username: 'ann', email: 'ann@example.org', password });
+  await new module.SocialClient({ baseUrl, fetch: fetchEventually }).createUser({ user_id: 'ann', username: 'ann', email: 'ann@example.org', password });
   let logins = 0;
   const api = new module.SocialClient({
     baseUrl,
+    fetch: fetchEventually,
     token: 'ended',
     onUnauthenticated: async () => (logins++, (await api.login({ name: 'ann', password })).token),
   });
@@ -200,7 +201,7 @@ test('a token that has ended is renewed once for all that meet it, and a login i
   assert.equal(logins, 1);
   assert.equal((await api.listUserPosts({ user_id: 'ann' }).all()).length, 4);
 
-  const hopeless = new module.SocialClient({ baseUrl, token: 'ended', onUnauthenticated: async () => (await hopeless.login({ name: 'ann', password: 'wrong horse' })).token });
+  const hopeless = new module.SocialClient({ baseUrl, fetch: fetchEventually, token: 'ended', onUnauthenticated: async () => (await hopeless.login({ name: 'ann', password: 'wrong horse' })).token });
   const error = await hopeless.createPost({ content: 'x' }).catch((e) => e);
   assert.equal(nameOf(error), 'UnauthenticatedError');
 });
@@ -295,4 +296,44 @@ test('the how-to uses the client as it is', async () => {
   const path = join(dir, 'sample.ts');
   writeFileSync(path, sample);
   assert.deepEqual(compile([path]), []);
+});
+
+test('a session is renewed once for all that meet its end, goes on elsewhere, and is logged out of', async () => {
+  const file = join(ROOT, 'tests', 'designs', 'notebook', 'notebook.yaml');
+  const module = await load(file, 'notebook');
+  const app = await startDesign(file);
+  const baseUrl = `${app.server.endpoint}/api/notebook`;
+  const asked = [];
+  const counting = async (url, init) => {
+    asked.push(url.replace(baseUrl, ''));
+    return fetch(url, init);
+  };
+  const kept = [];
+  const make = (more) => new module.NotebookClient({ baseUrl, fetch: counting, onToken: (token, renewal) => kept.push({ token, renewal }), ...more });
+  const api = make();
+  await api.createUser({ name: 'ann', password });
+  await api.login({ name: 'ann', password });
+  assert.ok(kept.at(-1).renewal);
+
+  api.$transport.token = 'ended';
+  const notes = await Promise.all([1, 2, 3, 4].map((i) => api.createNote({ owner: 'ann' }, { text: `${i}` })));
+  assert.equal(notes.length, 4);
+  assert.equal(asked.filter((path) => path === '/renew').length, 1);
+  assert.equal(kept.at(-1).token, api.$transport.token);
+
+  const { token, renewal } = kept.at(-1);
+  const elsewhere = make({ token: 'ended', renewal });
+  assert.equal((await elsewhere.me()).subject, 'ann');
+  let logins = 0;
+  const late = make({ token: 'ended', renewal, onUnauthenticated: async () => { logins++; return undefined; } });
+  assert.equal(nameOf(await late.me().catch((e) => e)), 'UnauthenticatedError'); // its renewal token was used
+  assert.equal(logins, 1);
+  assert.equal(nameOf(await make({ token }).me().catch((e) => e)), 'UnauthenticatedError');
+
+  await api.login({ name: 'ann', password });
+  const before = kept.at(-1);
+  await api.logout({ everywhere: true });
+  assert.deepEqual(kept.at(-1), { token: undefined, renewal: undefined });
+  assert.equal(nameOf(await make(before).me().catch((e) => e)), 'UnauthenticatedError');
+  await api.logout(); // twice is fine
 });

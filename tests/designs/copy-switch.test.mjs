@@ -84,6 +84,8 @@ test('what is taken back counts at once, and a switch that did not come to its e
   assert.match(await reopened(app.server.endpoint), /accept writes again/);
   assert.equal((await post(ann, 'yes')).status, 201);
   await app.settled();
+  assert.match(await copied(1, app.server.endpoint, one.endpoint, '--design', social, '--switch', ...secret),
+    /was switched to before, and servers of the design at \S+ accept writes all the same/);
 
   // Killed in the middle it stays closed; the next one finishes.
   const gate = await openGate(two.endpoint);

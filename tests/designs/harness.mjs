@@ -42,6 +42,15 @@ export async function eventually() {
   if (wait > 0) await new Promise((resolve) => setTimeout(resolve, wait));
 }
 
+/** fetch for clients of another make: reads wait until the database shows what they wrote. */
+export async function fetchEventually(url, init) {
+  const reads = (init?.method ?? 'GET') === 'GET';
+  if (reads) await eventually();
+  const reply = await fetch(url, init);
+  if (!reads) noteWrite();
+  return reply;
+}
+
 /** What a request did to the database; the same twice in a row is a batch of which a part was throttled. */
 export const operations = (requests) => requests.map(({ operation }) => operation).filter((name, i, all) => !FAULT || name !== all[i - 1]);
 

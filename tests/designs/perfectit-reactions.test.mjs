@@ -106,7 +106,7 @@ test('P-A31: what is no vote', async () => {
   await ivo.patch('/votes/ivo/shelf', { targetId: 'table' }, { status: 422 });
   await ivo.patch('/votes/ivo/shelf', { targetType: 'COMMENT' }, { status: 422 });
   await hana.put('/votes/hana/table', { voteValue: 1, targetPK: 'CARD#chair' }, { status: 422 });
-  await hana.put(`/votes/hana/${comment.commentId}`, { voteValue: 1 }, { status: 404 }, 'a comment is no card');
+  await hana.put(`/votes/hana/${comment.commentId}`, { voteValue: 1 }, { status: 404 }, 'a comment is not a card');
   await hana.put(`/votes/hana/${comment.commentId}`, { voteValue: 1, targetType: 'COMMENT' }, { status: 422 }, 'where it is must be said');
   const elsewhere = { voteValue: 1, targetType: 'COMMENT', cardId: 'table', commentedAt: comment.createdAt };
   assert.ok([404, 422].includes((await hana.request('PUT', `/votes/hana/${comment.commentId}`, { body: elsewhere })).status), 'it is not on that card');

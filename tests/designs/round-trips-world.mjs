@@ -8,8 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Caller, ROOT, freshDirectory, runToEnd, startServer } from './harness.mjs';
 
 /** A design whose table is elsewhere. `cold`: the first request of a kind is sent to a server that has just begun. */
-export async function start(name, { cold: begins = false } = {}) {
-  const design = join(ROOT, 'designs', `${name}.yaml`);
+export async function start(name, { cold: begins = false, design = join(ROOT, 'designs', `${name}.yaml`) } = {}) {
   const tables = await startServer({ data: freshDirectory() });
   let server;
   /** Another server, which knows nothing of the table. */

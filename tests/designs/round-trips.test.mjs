@@ -111,3 +111,22 @@ test('social: --explain says how many round trips a pattern makes', async () => 
     assert.ok(requests.length >= trips);
   }
 });
+
+test('rows that show parts of other items: one round trip more for each level, however many items', async () => {
+  const design = join(ROOT, 'tests', 'designs', 'threads', 'threads.yaml');
+  const of = await start('threads', { design });
+  const operator = await of.as();
+  await operator.put('/teams/red', { title: 'The Reds' });
+  await Promise.all(Array.from({ length: 130 }, async (_, i) => {
+    await operator.put(`/people/p${i}`, { display_name: `P ${i}`, team: 'red' });
+    await operator.post('/posts', { board: 'many', text: `t${i}`, author: `p${i}` });
+  }));
+  await of.begin(); // a server that has read nothing
+  const { body } = await of.request('cold', ['bob', ['user']], 'GET', '/boards/many/posts?limit=130');
+  assert.deepEqual(body.items.map((row) => row.author_name).sort(), Array.from({ length: 130 }, (_, i) => `P ${i}`).sort());
+  assert.ok(body.items.every((row) => row.team_title === 'The Reds' && row.liked === false));
+  await of.request('cold', ['bob', ['user']], 'GET', '/boards/many/posts?limit=130');
+  const { cold, warm } = of.counts.get('cold');
+  assert.ok(cold <= 4, `the list, the people and likes (260 items), the team: ${cold}`);
+  assert.ok(warm[0] <= 2, `known items are read together with the list: ${warm[0]}`);
+});

@@ -1,4 +1,4 @@
-// A hot partition spread over shards and read as one list; what is no design with shards.
+// A hot partition spread over shards and read as one list; what is not a design with shards.
 // SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';

@@ -80,7 +80,7 @@ test('S-A30: who may see a post decides which indexes it is in', async () => {
 test('S-A30: an edit under If-Match happens only to what was seen', async () => {
   await ann.put('/posts/edited', { content: 'one' });
   const { etag, body } = await ann.get('/posts/edited');
-  await ben.put('/posts/edited/likes/ben'); // a like is no edit
+  await ben.put('/posts/edited/likes/ben'); // a like is not an edit
   assert.notEqual((await ann.get('/posts/edited')).body.likes_count, body.likes_count);
   await ann.patch('/posts/edited', { content: 'two' }, { headers: { 'if-match': etag } });
   await ann.patch('/posts/edited', { content: 'three' }, { headers: { 'if-match': etag }, status: 412, type: 'changed' });

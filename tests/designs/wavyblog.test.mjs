@@ -374,7 +374,7 @@ test('W-A24: changing the slug moves the post and its guard', async () => {
   assert.deepEqual((await app.nobody.get('/slugs/hello')).body, { count: 0 });
   // a stale version does not move it
   await john.patch('/posts/hello-world', { Slug: 'stale' }, { status: 412, type: 'changed', headers: { 'if-match': '"2024-01-15T10:30:00Z"' } });
-  // the slug it has already is no clash with itself
+  // the slug it has already is not a clash with itself
   assert.equal((await john.patch('/posts/hello-world', { Slug: 'hello-world', Title: 'Same' })).body.Title, 'Same');
 });
 

@@ -38,7 +38,7 @@ static const struct json *object(struct arena *a, const struct buf *members)
 	return members->n ? json_parse(a, arena_printf(a, "{%.*s}", SLICE_ARG(buf_slice(members)))) : NULL;
 }
 
-/* DynamoDB has limits of its own: what exceeds them is no fault of the filter. */
+/* DynamoDB has limits of its own: what exceeds them is not a fault of the filter. */
 static void run_filter(const struct term *t, const struct term_scope *s, struct value item, struct arena *a)
 {
 	struct expr_bindings *b;

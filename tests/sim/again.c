@@ -82,7 +82,7 @@ void again_check(struct sim *s)
 	for (size_t i = 0; i < process_reading_count(s->process); i++) {
 		struct process_reading r = process_reading(s->process, i);
 
-		if (operator_recounts(s->design, r.name))
+		if (r.scheduled || operator_recounts(s->design, r.name))
 			continue;
 		operator_control(s, s->backend, &s->arena, r.name, "replay", "{\"from\": \"2026-01-01T00:00:00Z\"}");
 		any = true;

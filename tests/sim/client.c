@@ -492,9 +492,10 @@ static void resume_all(struct sim *s, struct backend *b, struct arena *a)
 bool operator_recounts(const struct design *d, struct slice name)
 {
 	for (size_t i = 0; i < d->processor_count; i++)
-		if (slice_equal(d->processors[i].name, name))
-			return d->processors[i].effect == EFFECT_COUNT;
-	return false; /* the keeper */
+		if (slice_equal(d->processors[i].name, name) &&
+		    (d->processors[i].effect == EFFECT_COUNT || d->processors[i].add_count))
+			return true;
+	return false; /* also the keeper */
 }
 
 static void split_shards(struct sim *s)
@@ -520,8 +521,11 @@ void *operator_run(void *arg)
 		fiber_sleep((int64_t)random_below(dice(s), 60000));
 		if (s->design->stream == STREAM_NONE)
 			break; /* no processor is running */
-		if (sim_may(s, SIM_REPLAYS) && (sim_may(s, SIM_RECOUNTS) || !operator_recounts(s->design, r.name)) &&
-		    random_percent(dice(s), 5))
+		if (r.scheduled && !r.paused && random_percent(dice(s), 10))
+			operator_control(s, b, &a, r.name, "run", "");
+		else if (!r.scheduled && sim_may(s, SIM_REPLAYS) &&
+			 (sim_may(s, SIM_RECOUNTS) || !operator_recounts(s->design, r.name)) &&
+			 random_percent(dice(s), 5))
 			operator_control(s, b, &a, r.name, "replay", "{\"from\": \"2026-01-01T00:00:00Z\"}");
 		else if (sim_may(s, SIM_SPLITS) && random_percent(dice(s), 5))
 			split_shards(s);

@@ -377,7 +377,8 @@ void machine_begin(uint64_t seed)
 
 	memset(&machine, 0, sizeof(machine));
 	fiber_begin(seed);
-	/* Resets the only state that outlives the program: the last id, which the next one of the same millisecond follows. */
+	/* Resets the only state that outlives the program: the last id, which the next one of the same millisecond
+	 * follows. */
 	if (!ulid_new(0, id))
 		abort();
 }

@@ -148,8 +148,8 @@ struct draw {
 void draw_caller(struct draw *d);
 /* A value for the attribute of the entity: text as in a path; empty: none is known. */
 struct slice draw_identity(struct draw *d, const struct entity *e, struct slice attribute);
-/* A path with its placeholders filled in; false: a value is not known yet. `params`: of the entity (NULL: of none). `cut`: without the
- * placeholders at its end. */
+/* A path with its placeholders filled in; false: a value is not known yet. `params`: of the entity (NULL: of none).
+ * `cut`: without the placeholders at its end. */
 bool draw_path(struct draw *d, const struct template *t, const struct entity *e, bool cut, struct buf *out);
 void draw_value(struct draw *d, const struct entity *e, const struct attribute *a, struct buf *out);
 enum body_kind { BODY_CREATE, BODY_POST, BODY_UPDATE, BODY_ACTION };

@@ -69,5 +69,5 @@ test('a token for a design that was never served there: one sentence says which 
   const database = await startServer({ data: null });
   const { code, stderr } = await runToEnd(['token', design, '--operator', '--backend', database.endpoint]);
   assert.equal(code, 1);
-  assert.match(stderr, /^thorpe: there is no table \S+ at http:\S+\.$/m);
+  assert.match(stderr, /^thorpe: there is no table \S+ at http:\S+: `thorpe deploy` makes the tables of a design\.$/m);
 });

@@ -68,7 +68,7 @@ export function fieldValue(field: FormField, text: string): unknown {
   if (field.kind === 'choice' && field.type === 'boolean') return text === 'true';
   if (field.kind === 'number') {
     const value = parseJson(text);
-    if (typeof value !== 'number' && !(value instanceof ExactNumber)) throw new JsonError('This is no number.');
+    if (typeof value !== 'number' && !(value instanceof ExactNumber)) throw new JsonError('This is not a number.');
     return value;
   }
   return field.kind === 'json' ? parseJson(text) : text;

@@ -77,7 +77,7 @@ class Reader {
       this.fail(
         this.at >= this.text.length
           ? 'the text ends here, in the middle of a value'
-          : `this is no value: ${this.text.slice(this.at, this.at + 12)}`,
+          : `this is not a value: ${this.text.slice(this.at, this.at + 12)}`,
       );
     return String(Number(digits)) === digits ? Number(digits) : new ExactNumber(digits);
   }

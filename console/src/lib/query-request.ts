@@ -139,7 +139,7 @@ class Builder {
     const value = text.trim();
     if (type === 'N') {
       if (!/^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$/.test(value))
-        this.problems[field] = value ? 'this is no number' : 'a number is needed';
+        this.problems[field] = value ? 'this is not a number' : 'a number is needed';
       return { N: value };
     }
     if (type === 'BOOL') return { BOOL: value !== 'false' };

@@ -20,7 +20,7 @@ static bool check_mix(struct op_state *s, enum write_kind kind, const struct jso
 
 static bool check_return_values(struct op_state *s, enum write_kind kind, const struct json *obj, struct error *e)
 {
-	struct slice rv = op_string(obj, "ReturnValues");
+	struct slice rv = json_get_text(obj, "ReturnValues");
 
 	if (kind == WRITE_UPDATE || !rv.n || slice_is(rv, "ALL_OLD") || slice_is(rv, "NONE"))
 		return true;
@@ -31,7 +31,7 @@ static bool parse_update(struct op_state *s, const struct json *obj, struct expr
 			 struct request_action *act, struct error *e)
 {
 	if (op_has(obj, "UpdateExpression"))
-		return update_compile(b, op_string(obj, "UpdateExpression"), &act->update, e);
+		return update_compile(b, json_get_text(obj, "UpdateExpression"), &act->update, e);
 	if (op_has(obj, "AttributeUpdates") && json_get(obj, "AttributeUpdates")->count)
 		return update_from_attribute_updates(s->arena, json_get(obj, "AttributeUpdates"), &act->update, e);
 	return true;
@@ -57,8 +57,8 @@ bool action_parse(struct op_state *s, enum write_kind kind, const struct json *o
 		  struct error *e)
 {
 	act->kind = kind;
-	act->table = op_string(obj, "TableName");
-	act->return_old_on_failure = slice_is(op_string(obj, "ReturnValuesOnConditionCheckFailure"), "ALL_OLD");
+	act->table = json_get_text(obj, "TableName");
+	act->return_old_on_failure = slice_is(json_get_text(obj, "ReturnValuesOnConditionCheckFailure"), "ALL_OLD");
 	if (!check_mix(s, kind, obj, e))
 		return false;
 	if (kind == WRITE_PUT) {

@@ -46,7 +46,7 @@ void collections_reply(struct op_state *s, const struct write_action *actions, s
 {
 	bool any = false;
 
-	if (!slice_is(op_string(s->in, "ReturnItemCollectionMetrics"), "SIZE"))
+	if (!slice_is(json_get_text(s->in, "ReturnItemCollectionMetrics"), "SIZE"))
 		return;
 	for (size_t i = 0; i < n; i++) {
 		if (!shown(&actions[i]) || !is_first_of_table(actions, i))

@@ -34,7 +34,7 @@ struct capacity get_capacity(const struct request_get *q, struct value item)
 bool op_get_item(struct op_state *s, struct error *e)
 {
 	enum return_capacity how = reply_capacity_wanted(s->in);
-	struct request_get q = { .table = op_string(s->in, "TableName"),
+	struct request_get q = { .table = json_get_text(s->in, "TableName"),
 				 .consistent = op_bool(s->in, "ConsistentRead", false) };
 	struct expr_bindings *b;
 	const struct table *t;

@@ -208,7 +208,7 @@ static bool parse_expressions(struct op_state *s, struct paging *p, struct error
 	if (!params_bindings(s, s->in, &b, e))
 		return false;
 	if (op_has(s->in, "KeyConditionExpression") &&
-	    !key_condition_compile(b, op_string(s->in, "KeyConditionExpression"), &key, e))
+	    !key_condition_compile(b, json_get_text(s->in, "KeyConditionExpression"), &key, e))
 		return false;
 	if (!paging_parse_filter(s, p, b, e) || !paging_parse_projection(s, p, b, e) || !expr_bindings_check_used(b, e))
 		return false;

@@ -185,7 +185,7 @@ bool op_get_records(struct op_state *s, struct error *e)
 	struct records_place p;
 	struct slice next;
 
-	if (!records_at(s, op_string(s->in, "ShardIterator"), &p, e))
+	if (!records_at(s, json_get_text(s->in, "ShardIterator"), &p, e))
 		return false;
 	o.stream = p.stream;
 	o.shard = p.facts.fixed;

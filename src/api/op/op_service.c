@@ -33,7 +33,7 @@ bool op_describe_endpoints(struct op_state *s, struct error *e)
 /* Every DynamoDB table has continuous backups; point-in-time recovery is what one turns on. */
 bool op_describe_continuous_backups(struct op_state *s, struct error *e)
 {
-	struct slice name = op_string(s->in, "TableName");
+	struct slice name = json_get_text(s->in, "TableName");
 
 	if (!catalog_table(s->catalog, name))
 		return error_set(e, s->arena, ERR_TABLE_NOT_FOUND, "Table not found: %.*s", SLICE_ARG(name));

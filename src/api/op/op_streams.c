@@ -89,8 +89,8 @@ static void list_table(struct listing *l, const struct table *t)
 
 bool op_list_streams(struct op_state *s, struct error *e)
 {
-	struct slice start = op_string(s->in, "ExclusiveStartStreamArn");
-	struct slice name = op_string(s->in, "TableName");
+	struct slice start = json_get_text(s->in, "ExclusiveStartStreamArn");
+	struct slice name = json_get_text(s->in, "TableName");
 	struct listing l = { .s = s,
 			     .after_table = table_name_of_arn(start),
 			     .after_label = label_of_arn(start),
@@ -143,8 +143,8 @@ static bool is_listed(struct op_state *s, const struct stream *stream, struct sh
 
 	if (!shard_find(stream, s->outside, shard, f) || f->end <= db_stream_horizon(s->db, stream))
 		return false;
-	return !op_has(filter, "Type") ||
-	       (f->has_parent && slice_equal(op_string(filter, "ShardId"), shard_id_text(stream, f->parent, s->arena)));
+	return !op_has(filter, "Type") || (f->has_parent && slice_equal(json_get_text(filter, "ShardId"),
+									shard_id_text(stream, f->parent, s->arena)));
 }
 
 /* Starts at the first shard after `after`. */
@@ -159,7 +159,7 @@ static void describe_shards(struct op_state *s, const struct stream *stream, str
 		struct slice id = shard_id_text(stream, shard, s->arena);
 		struct shard_facts f;
 
-		/* A start shard that does not exist is no error here, only a position in the order. */
+		/* A start shard that does not exist is not an error here, only a position in the order. */
 		if ((after.n && slice_cmp(id, after) <= 0) || !is_listed(s, stream, shard, &f))
 			continue;
 		if (listed++ == most)
@@ -181,8 +181,8 @@ static bool shard_not_found(struct op_state *s, struct slice id, struct slice ar
 
 bool op_describe_stream(struct op_state *s, struct error *e)
 {
-	struct slice arn = op_string(s->in, "StreamArn");
-	struct slice after = op_string(s->in, "ExclusiveStartShardId");
+	struct slice arn = json_get_text(s->in, "StreamArn");
+	struct slice after = json_get_text(s->in, "ExclusiveStartShardId");
 	const struct table *t;
 	const struct stream *stream = op_stream(s, arn, &t, e);
 
@@ -213,7 +213,7 @@ static bool position_of(struct op_state *s, const struct stream *stream, const s
 
 	if (!op_has(s->in, "SequenceNumber"))
 		return error_set(e, s->arena, ERR_VALIDATION, "SequenceNumber cannot be null");
-	if (!sequence_parse(op_string(s->in, "SequenceNumber"), out) || *out > latest || *out >= f->end)
+	if (!sequence_parse(json_get_text(s->in, "SequenceNumber"), out) || *out > latest || *out >= f->end)
 		return error_set(e, s->arena, ERR_VALIDATION, "Invalid SequenceNumber");
 	if (f->has_parent && *out < f->first)
 		return error_set(e, s->arena, ERR_VALIDATION, "Invalid SequenceNumber");
@@ -230,9 +230,9 @@ static bool position_of(struct op_state *s, const struct stream *stream, const s
 
 bool op_get_shard_iterator(struct op_state *s, struct error *e)
 {
-	struct slice type = op_string(s->in, "ShardIteratorType");
-	struct slice id = op_string(s->in, "ShardId");
-	struct shard_iterator it = { .arn = op_string(s->in, "StreamArn"), .issued_ms = db_time_ms(s->db) };
+	struct slice type = json_get_text(s->in, "ShardIteratorType");
+	struct slice id = json_get_text(s->in, "ShardId");
+	struct shard_iterator it = { .arn = json_get_text(s->in, "StreamArn"), .issued_ms = db_time_ms(s->db) };
 	bool at = slice_is(type, "AT_SEQUENCE_NUMBER"), after = slice_is(type, "AFTER_SEQUENCE_NUMBER");
 	const struct table *t;
 	const struct stream *stream = op_stream(s, it.arn, &t, e);

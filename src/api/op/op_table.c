@@ -8,7 +8,7 @@
 
 bool op_describe_table(struct op_state *s, struct error *e)
 {
-	const struct table *t = op_control_table(s, op_string(s->in, "TableName"), e);
+	const struct table *t = op_control_table(s, json_get_text(s->in, "TableName"), e);
 
 	if (!t)
 		return false;
@@ -61,7 +61,7 @@ static struct slice *names_after(struct op_state *s, struct slice after, size_t 
 bool op_list_tables(struct op_state *s, struct error *e)
 {
 	size_t limit = (size_t)op_int(s->in, "Limit", TABLES_PER_PAGE), count;
-	const struct slice *names = names_after(s, op_string(s->in, "ExclusiveStartTableName"), limit, &count);
+	const struct slice *names = names_after(s, json_get_text(s->in, "ExclusiveStartTableName"), limit, &count);
 	size_t end = count > limit ? limit : count;
 
 	(void)e;
@@ -92,6 +92,6 @@ bool op_delete_table(struct op_state *s, struct error *e)
 
 	(void)e; /* the writer checks that the table exists and may be deleted */
 	c->kind = CONTROL_DELETE_TABLE;
-	c->table = op_string(s->in, "TableName");
+	c->table = json_get_text(s->in, "TableName");
 	return op_control_submit(s, c, deleted);
 }

@@ -17,7 +17,7 @@ static bool is_table_arn(struct slice arn)
 /* `list`, named `place` in messages, must be present besides the ARN; NULL: only the ARN. */
 static bool check_arn(struct op_state *s, const char *list, const char *place, struct error *e)
 {
-	struct slice arn = op_string(s->in, "ResourceArn");
+	struct slice arn = json_get_text(s->in, "ResourceArn");
 
 	if (!op_has(s->in, "ResourceArn"))
 		return error_set(e, s->arena, ERR_VALIDATION, "Invalid TableArn");
@@ -73,7 +73,7 @@ bool op_tag_resource(struct op_state *s, struct error *e)
 	const struct table *t;
 
 	c->kind = CONTROL_TAG;
-	c->table = op_string(s->in, "ResourceArn");
+	c->table = json_get_text(s->in, "ResourceArn");
 	if (!check_arn(s, "Tags", "tags", e))
 		return false;
 	list = check_list(s, "Tags", "Tag", e);
@@ -93,7 +93,7 @@ bool op_untag_resource(struct op_state *s, struct error *e)
 	struct slice *keys;
 
 	c->kind = CONTROL_UNTAG;
-	c->table = op_string(s->in, "ResourceArn");
+	c->table = json_get_text(s->in, "ResourceArn");
 	if (!check_arn(s, "TagKeys", "tagKeys", e))
 		return false;
 	list = check_list(s, "TagKeys", "Tag Key", e);
@@ -111,7 +111,7 @@ bool op_untag_resource(struct op_state *s, struct error *e)
  * distinguish a missing table from one of another account. */
 bool op_list_tags_of_resource(struct op_state *s, struct error *e)
 {
-	struct slice arn = op_string(s->in, "ResourceArn");
+	struct slice arn = json_get_text(s->in, "ResourceArn");
 	const struct table *t;
 
 	if (!check_arn(s, NULL, NULL, e))
@@ -122,7 +122,7 @@ bool op_list_tags_of_resource(struct op_state *s, struct error *e)
 				 "User: arn:aws:iam::000000000000:root is not authorized to perform: "
 				 "dynamodb:ListTagsOfResource on resource: %.*s",
 				 SLICE_ARG(arn));
-	if (op_string(s->in, "NextToken").n)
+	if (json_get_text(s->in, "NextToken").n)
 		return error_set(e, s->arena, ERR_VALIDATION, "Invalid NextToken");
 	json_open(&s->out, '{');
 	json_member_open(&s->out, "Tags", '[');

@@ -41,7 +41,7 @@ static bool resolve_gets(struct op_state *s, const struct json *items, struct ge
 	bool canceled = false;
 
 	for (size_t i = 0; i < items->count; i++) {
-		gets[i].table = op_table(s, op_string(get_of(items, i), "TableName"), e);
+		gets[i].table = op_table(s, json_get_text(get_of(items, i), "TableName"), e);
 		if (!gets[i].table)
 			return false;
 		if (!table_key_of_key(gets[i].table, gets[i].key, s->arena, &gets[i].item_key, &reasons[i].error) ||

@@ -70,7 +70,7 @@ void op_set_token(struct op_state *s, const struct json *document)
 {
 	struct buf b;
 
-	s->write.token = op_string(document, "ClientRequestToken");
+	s->write.token = json_get_text(document, "ClientRequestToken");
 	if (!s->write.token.n)
 		return;
 	buf_init(&b, s->arena);

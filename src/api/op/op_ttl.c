@@ -23,15 +23,15 @@ bool op_update_time_to_live(struct op_state *s, struct error *e)
 
 	(void)e; /* the writer checks that the table exists, and its current TTL */
 	c->kind = CONTROL_UPDATE_TTL;
-	c->table = op_string(s->in, "TableName");
+	c->table = json_get_text(s->in, "TableName");
 	c->ttl_enable = op_bool(spec, "Enabled", false);
-	c->ttl_attribute = op_string(spec, "AttributeName");
+	c->ttl_attribute = json_get_text(spec, "AttributeName");
 	return op_control_submit(s, c, ttl_updated);
 }
 
 bool op_describe_time_to_live(struct op_state *s, struct error *e)
 {
-	const struct table *t = op_control_table(s, op_string(s->in, "TableName"), e);
+	const struct table *t = op_control_table(s, json_get_text(s->in, "TableName"), e);
 
 	if (!t)
 		return false;

@@ -77,7 +77,7 @@ bool op_update_table(struct op_state *s, struct error *e)
 
 	if (!table_change_check(s->in, s->arena, e))
 		return false;
-	t = op_control_table(s, op_string(s->in, "TableName"), e);
+	t = op_control_table(s, json_get_text(s->in, "TableName"), e);
 	if (!t || !table_change_parse(s->in, t, s->arena, change, e))
 		return false;
 	c->kind = CONTROL_UPDATE_TABLE;

@@ -15,7 +15,7 @@ static void add_attributes(struct op_state *s, struct value item)
 /* Adds what ReturnValues asks for. */
 static void add_returned(struct op_state *s, const struct write_action *act)
 {
-	struct slice rv = op_string(s->in, "ReturnValues");
+	struct slice rv = json_get_text(s->in, "ReturnValues");
 
 	if (slice_is(rv, "ALL_OLD"))
 		add_attributes(s, act->old_item);
@@ -55,7 +55,7 @@ static bool written(struct op_state *s, struct error *e)
 		json_name(&s->out, "ConsumedCapacity");
 		reply_capacity(&s->out, act->table, &act->capacity, how, false);
 	}
-	if (act->table->has_local_indexes && slice_is(op_string(s->in, "ReturnItemCollectionMetrics"), "SIZE")) {
+	if (act->table->has_local_indexes && slice_is(json_get_text(s->in, "ReturnItemCollectionMetrics"), "SIZE")) {
 		json_name(&s->out, "ItemCollectionMetrics");
 		reply_collection(&s->out, act->table, action_key_item(act, s->arena), act->collection_bytes, s->arena);
 	}

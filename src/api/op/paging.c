@@ -42,13 +42,13 @@ bool paging_parse_legacy_filter(struct op_state *s, struct paging *p, struct err
 	if (!op_has(s->in, p->legacy_filter) || !filter->count)
 		return true;
 	p->filter_is_legacy = true;
-	return condition_from_filter(s->arena, filter, op_string(s->in, "ConditionalOperator"), &p->query.filter, e);
+	return condition_from_filter(s->arena, filter, json_get_text(s->in, "ConditionalOperator"), &p->query.filter, e);
 }
 
 bool paging_parse_filter(struct op_state *s, struct paging *p, struct expr_bindings *b, struct error *e)
 {
 	return !op_has(s->in, "FilterExpression") ||
-	       condition_compile(b, FILTER_EXPRESSION, op_string(s->in, "FilterExpression"), &p->query.filter, e);
+	       condition_compile(b, FILTER_EXPRESSION, json_get_text(s->in, "FilterExpression"), &p->query.filter, e);
 }
 
 bool paging_parse_attributes(struct op_state *s, struct paging *p, struct error *e)
@@ -60,12 +60,12 @@ bool paging_parse_attributes(struct op_state *s, struct paging *p, struct error 
 bool paging_parse_projection(struct op_state *s, struct paging *p, struct expr_bindings *b, struct error *e)
 {
 	return !op_has(s->in, "ProjectionExpression") ||
-	       projection_compile(b, op_string(s->in, "ProjectionExpression"), &p->query.projection, e);
+	       projection_compile(b, json_get_text(s->in, "ProjectionExpression"), &p->query.projection, e);
 }
 
 bool paging_check_select(struct op_state *s, struct paging *p, struct error *e)
 {
-	struct slice select = op_string(s->in, "Select");
+	struct slice select = json_get_text(s->in, "Select");
 	const char *chosen = op_has(s->in, "AttributesToGet")        ? "AttributesToGet"
 			     : op_has(s->in, "ProjectionExpression") ? "ProjectionExpression"
 								     : NULL;
@@ -104,8 +104,8 @@ static bool resolve_index(struct op_state *s, struct paging *p, struct error *e)
 
 void paging_parse_rest(struct op_state *s, struct paging *p)
 {
-	p->query.table = op_string(s->in, "TableName");
-	p->query.index = op_string(s->in, "IndexName");
+	p->query.table = json_get_text(s->in, "TableName");
+	p->query.index = json_get_text(s->in, "IndexName");
 	p->query.consistent = op_bool(s->in, "ConsistentRead", false);
 	p->query.limit = op_int(s->in, "Limit", 0);
 }
@@ -199,7 +199,8 @@ bool paging_check_filter(struct op_state *s, struct paging *p, struct error *e)
 	n = condition_paths(p->request.filter, &paths);
 	if (!params_check_key_paths(s, p->request.table, paths, n, e))
 		return false;
-	/* Query refuses a filter on attributes that the index (of either kind) lacks; in a Scan they are just absent. */
+	/* Query refuses a filter on attributes that the index (of either kind) lacks; in a Scan they are just
+	 * absent. */
 	if (!p->request.index || !p->request.terms)
 		return true;
 	missing = not_projected(s, p, paths, n);

@@ -104,10 +104,10 @@ bool params_condition(struct op_state *s, const struct json *obj, struct expr_bi
 {
 	*out = NULL;
 	if (op_has(obj, "ConditionExpression"))
-		return condition_compile(b, CONDITION_EXPRESSION, op_string(obj, "ConditionExpression"), out, e);
+		return condition_compile(b, CONDITION_EXPRESSION, json_get_text(obj, "ConditionExpression"), out, e);
 	if (op_has(obj, "Expected") && json_get(obj, "Expected")->count)
 		return condition_from_expected(s->arena, json_get(obj, "Expected"),
-					       op_string(obj, "ConditionalOperator"), out, e);
+					       json_get_text(obj, "ConditionalOperator"), out, e);
 	return true;
 }
 
@@ -116,7 +116,7 @@ bool params_projection(struct op_state *s, const struct json *obj, struct expr_b
 {
 	*out = NULL;
 	if (op_has(obj, "ProjectionExpression"))
-		return projection_compile(b, op_string(obj, "ProjectionExpression"), out, e);
+		return projection_compile(b, json_get_text(obj, "ProjectionExpression"), out, e);
 	if (op_has(obj, "AttributesToGet"))
 		return projection_from_attributes(s->arena, json_get(obj, "AttributesToGet"), out, e);
 	return true;

@@ -35,7 +35,7 @@ static bool check_throughput(const struct json *in, struct arena *a, struct erro
 {
 	struct throughput ignored;
 
-	if (slice_is(op_string(in, "BillingMode"), "PROVISIONED") && !op_has(in, "ProvisionedThroughput"))
+	if (slice_is(json_get_text(in, "BillingMode"), "PROVISIONED") && !op_has(in, "ProvisionedThroughput"))
 		return INVALID("ProvisionedThroughput must be specified when BillingMode is PROVISIONED");
 	return !op_has(in, "ProvisionedThroughput") ||
 	       spec_throughput(json_get(in, "ProvisionedThroughput"), SLICE(""), a, &ignored, e);
@@ -78,7 +78,7 @@ static bool check_index_changes(const struct json *list, struct arena *a, struct
 			return INVALID("One of GlobalSecondaryIndexUpdate.Update, "
 				       "GlobalSecondaryIndexUpdate.Create, "
 				       "GlobalSecondaryIndexUpdate.Delete must not be null");
-		names[i] = op_string(action, "IndexName");
+		names[i] = json_get_text(action, "IndexName");
 		for (size_t k = 0; k < i; k++)
 			if (slice_equal(names[k], names[i]))
 				return INVALID("Only one global secondary index update per index is allowed "
@@ -121,7 +121,7 @@ struct parse {
 
 static bool parse_billing(struct parse *p, struct error *e)
 {
-	struct slice mode = op_string(p->in, "BillingMode");
+	struct slice mode = json_get_text(p->in, "BillingMode");
 	struct arena *a = p->a;
 
 	p->on_demand = mode.n ? slice_is(mode, "PAY_PER_REQUEST") : p->table->on_demand;
@@ -186,8 +186,8 @@ static struct slice role_in_request(const struct json *in, struct slice name)
 		const struct json *keys = json_get(json_get(&list->items[i], "Create"), "KeySchema");
 
 		for (size_t k = 0; json_is(keys, JSON_ARRAY) && k < keys->count; k++)
-			if (slice_equal(op_string(&keys->items[k], "AttributeName"), name))
-				return op_string(&keys->items[k], "KeyType");
+			if (slice_equal(json_get_text(&keys->items[k], "AttributeName"), name))
+				return json_get_text(&keys->items[k], "KeyType");
 	}
 	return SLICE("HASH");
 }
@@ -246,7 +246,7 @@ static bool parse_index_change(struct parse *p, const struct json *update, struc
 	bool ignored;
 	const struct json *action = action_of(update, &c->kind, &ignored);
 
-	c->index.name = op_string(action, "IndexName");
+	c->index.name = json_get_text(action, "IndexName");
 	c->index.global = true;
 	if (c->kind == GSI_UPDATE)
 		return parse_index_update(p, action, c, e);
@@ -362,12 +362,12 @@ static void parse_settings(struct parse *p)
 
 	if (json_is(stream, JSON_OBJECT)) {
 		out->has_stream = true;
-		out->stream = stream_view_parse(op_string(stream, "StreamViewType"));
+		out->stream = stream_view_parse(json_get_text(stream, "StreamViewType"));
 	}
 	out->has_deletion_protection = op_has(p->in, "DeletionProtectionEnabled");
 	out->deletion_protection = op_bool(p->in, "DeletionProtectionEnabled", false);
 	out->has_table_class = op_has(p->in, "TableClass");
-	out->table_class = op_string(p->in, "TableClass");
+	out->table_class = json_get_text(p->in, "TableClass");
 	out->has_sse = op_has(p->in, "SSESpecification");
 	spec_sse(json_get(p->in, "SSESpecification"), &out->sse, &ignored);
 }

@@ -17,7 +17,7 @@ static const struct json *list_of(const struct json *in, const char *name)
 /* An ARN is exempt from the shape's pattern, but a table needs a name. */
 static bool parse_name(const struct json *in, struct arena *a, struct table *t, struct error *e)
 {
-	struct slice given = op_string(in, "TableName");
+	struct slice given = json_get_text(in, "TableName");
 
 	t->name = table_name_of_arn(given);
 	if (shape_is_name(t->name) && t->name.n >= TABLE_NAME_LENGTH_MIN && t->name.n <= TABLE_NAME_LENGTH_MAX)
@@ -30,7 +30,7 @@ static bool parse_billing(const struct json *in, struct arena *a, struct table *
 {
 	bool has_throughput = op_has(in, "ProvisionedThroughput");
 
-	t->on_demand = slice_is(op_string(in, "BillingMode"), "PAY_PER_REQUEST");
+	t->on_demand = slice_is(json_get_text(in, "BillingMode"), "PAY_PER_REQUEST");
 	if (t->on_demand && has_throughput)
 		return INVALID("Neither ReadCapacityUnits nor WriteCapacityUnits can be specified when "
 			       "BillingMode is PAY_PER_REQUEST");
@@ -93,7 +93,7 @@ static bool check_index_name(const struct index *indexes, size_t count, struct s
 static bool parse_local_index(const struct json *j, const struct definitions *d, const struct table *t, struct arena *a,
 			      struct index *out, struct error *e)
 {
-	out->name = op_string(j, "IndexName");
+	out->name = json_get_text(j, "IndexName");
 	out->max_read_units = out->max_write_units = -1;
 	if (!spec_key(json_get(j, "KeySchema"), d, a, &out->key, e))
 		return false;
@@ -199,7 +199,7 @@ static bool check_all_used(const struct definitions *d, const struct table *t, s
 static bool parse_stream(const struct json *in, struct arena *a, struct table *t, struct error *e)
 {
 	const struct json *j = json_get(in, "StreamSpecification");
-	struct slice view = op_string(j, "StreamViewType");
+	struct slice view = json_get_text(j, "StreamViewType");
 
 	if (!json_is(j, JSON_OBJECT))
 		return true;
@@ -242,8 +242,8 @@ bool table_spec_tags(const struct json *list, struct arena *a, const struct tag 
 	if (n > TABLE_TAGS_MAX)
 		return INVALID("Too many tags: %zu. A resource can have at most %d", n, TABLE_TAGS_MAX);
 	for (size_t i = 0; i < n; i++) {
-		tags[i].key = op_string(&list->items[i], "Key");
-		tags[i].value = op_string(&list->items[i], "Value");
+		tags[i].key = json_get_text(&list->items[i], "Key");
+		tags[i].value = json_get_text(&list->items[i], "Value");
 		if (slice_starts(tags[i].key, SLICE("aws:")))
 			return INVALID("Tag keys must not start with aws: (%.*s)", SLICE_ARG(tags[i].key));
 		if (!is_tag_text(tags[i].key) || !is_tag_text(tags[i].value))
@@ -270,7 +270,7 @@ bool table_spec_parse(const struct json *in, struct arena *a, struct table *t, s
 	    !table_spec_tags(json_get(in, "Tags"), a, &t->tags, &t->tag_count, e))
 		return false;
 	t->deletion_protection = op_bool(in, "DeletionProtectionEnabled", false);
-	t->table_class = op_string(in, "TableClass");
+	t->table_class = json_get_text(in, "TableClass");
 	spec_sse(json_get(in, "SSESpecification"), &t->sse, &t->sse_key);
 	return true;
 }

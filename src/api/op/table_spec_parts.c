@@ -13,8 +13,8 @@ struct definitions spec_definitions(const struct json *list, struct arena *a)
 	struct key_attr *attrs = arena_array(a, struct key_attr, n);
 
 	for (size_t i = 0; i < n; i++) {
-		attrs[i].name = op_string(&list->items[i], "AttributeName");
-		attrs[i].type = value_type_parse(op_string(&list->items[i], "AttributeType"));
+		attrs[i].name = json_get_text(&list->items[i], "AttributeName");
+		attrs[i].type = value_type_parse(json_get_text(&list->items[i], "AttributeType"));
 	}
 	return (struct definitions){ attrs, n };
 }
@@ -46,12 +46,12 @@ struct slice spec_definition_names(const struct definitions *d, struct arena *a)
 
 static struct slice element_name(const struct json *list, size_t i)
 {
-	return op_string(&list->items[i], "AttributeName");
+	return json_get_text(&list->items[i], "AttributeName");
 }
 
 static bool element_is(const struct json *list, size_t i, const char *type)
 {
-	return slice_is(op_string(&list->items[i], "KeyType"), type);
+	return slice_is(json_get_text(&list->items[i], "KeyType"), type);
 }
 
 static bool check_defined(const struct json *list, const struct definitions *d, struct arena *a, struct error *e)
@@ -142,7 +142,7 @@ static bool global_key(const struct json *list, const struct definitions *d, str
 
 bool spec_projection(const struct json *projection, struct arena *a, struct index *out, struct error *e)
 {
-	struct slice type = op_string(projection, "ProjectionType");
+	struct slice type = json_get_text(projection, "ProjectionType");
 	bool has_names = op_has(projection, "NonKeyAttributes");
 
 	if (!type.n)
@@ -249,7 +249,7 @@ static bool index_capacity(const struct json *j, bool on_demand, struct arena *a
 bool spec_global_index(const struct json *j, const struct definitions *d, bool on_demand, struct arena *a,
 		       struct index *out, struct error *e)
 {
-	out->name = op_string(j, "IndexName");
+	out->name = json_get_text(j, "IndexName");
 	out->global = true;
 	out->max_read_units = out->max_write_units = -1;
 	return global_key(json_get(j, "KeySchema"), d, a, &out->key, e) &&
@@ -261,5 +261,5 @@ bool spec_global_index(const struct json *j, const struct definitions *d, bool o
 void spec_sse(const struct json *sse, bool *enabled, struct slice *key)
 {
 	*enabled = op_bool(sse, "Enabled", false);
-	*key = *enabled ? op_string(sse, "KMSMasterKeyId") : (struct slice){ "", 0 };
+	*key = *enabled ? json_get_text(sse, "KMSMasterKeyId") : (struct slice){ "", 0 };
 }

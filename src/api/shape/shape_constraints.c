@@ -185,7 +185,7 @@ static void check_string(struct failures *f, const struct shape *s, const struct
 
 static void check(struct failures *f, const struct shape *s, const struct json *j, const struct place *p);
 
-/* Null is no member of a list or map. (Attribute values say so themselves.) */
+/* Null is not a member of a list or map. (Attribute values say so themselves.) */
 static void check_element(struct failures *f, const struct shape *s, const struct json *j, const struct place *p)
 {
 	if (j->type != JSON_NULL)

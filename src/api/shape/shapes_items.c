@@ -147,7 +147,7 @@ static const struct shape_member keys_and_attributes[] = {
 	END,
 };
 STRUCT(keys_and_attributes_shape, keys_and_attributes, "KeysAndAttributes");
-/* That RequestItems is missing or empty has a text of its own: see the handlers. */
+/* A missing or empty RequestItems has a message of its own, which the handlers give. */
 static const struct shape get_requests = { .type = SHAPE_MAP,
 					   .element = &keys_and_attributes_shape,
 					   .key = &shape_table_name };

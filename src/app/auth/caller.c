@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include <strings.h>
 #include "app/auth/caller_internal.h"
+#include "app/entity/input.h"
 #include "base/alloc.h"
 #include "base/clock.h"
 
@@ -44,7 +45,7 @@ struct callers_state *callers_new(const struct design *d, const uint8_t secret[C
 	if (d->callers.issuer.n)
 		s->jwks = new_jwks(&d->callers);
 	if (s->throttle && s->known && (s->jwks || !d->callers.issuer.n) &&
-	    caller_token_key(d->name, secret, s->token_key))
+	    caller_token_key(d->name, secret, s->token_key) && caller_renewal_key(d->name, secret, s->renewal_key))
 		return s;
 	callers_free(s);
 	return NULL;
@@ -165,6 +166,35 @@ static void read_roles(struct run *r, const struct json *j)
 	}
 }
 
+/* ---- declared claims ---- */
+
+/* A value that is not of the declared type counts as none. */
+static struct value read_claim(struct run *r, const struct attribute *a, const struct json *j)
+{
+	struct value v = VALUE_ABSENT;
+
+	if (!j || j->type == JSON_NULL || input_json(r, a, a->name, j, &v))
+		return v;
+	r->problem = (struct problem){ 0 };
+	return VALUE_ABSENT;
+}
+
+void caller_read_claims(struct run *r, const struct json *claims, bool outside)
+{
+	const struct callers *c = &r->design->callers;
+	struct value *list;
+
+	if (!c->claim_count || !claims)
+		return;
+	r->caller.claims = list = arena_array(r->arena, struct value, c->claim_count);
+	r->caller.claim_count = c->claim_count;
+	for (size_t i = 0; i < c->claim_count; i++) {
+		const struct attribute *a = &c->claims[i].attribute;
+
+		list[i] = read_claim(r, a, outside ? claim(claims, c->claims[i].from) : json_get_slice(claims, a->name));
+	}
+}
+
 /* ---- tokens ---- */
 
 static bool read_own(struct run *r, const struct jwt *t)
@@ -182,10 +212,12 @@ static bool read_own(struct run *r, const struct jwt *t)
 	r->caller.subject = text_claim(t->claims, SLICE("sub"));
 	read_roles(r, json_get(t->claims, "roles"));
 	r->caller.operator_ = json_is(operator_, JSON_BOOL) && operator_->boolean;
+	caller_read_claims(r, json_get(t->claims, "claims"), false);
 	if (r->caller.operator_ || (json_is(minted, JSON_BOOL) && minted->boolean))
 		return true;
 	r->caller.session.account = text_claim(t->claims, SLICE("acc"));
 	r->caller.session.stamp = text_claim(t->claims, SLICE("ses"));
+	r->caller.session.id = text_claim(t->claims, SLICE("sid"));
 	if (!r->caller.session.account.n) /* tokens from before sessions could end */
 		return refuse_token(r, "the token has no session: log in again");
 	return caller_session_renew(r);
@@ -228,6 +260,7 @@ static bool read_outside(struct run *r, const struct jwt *t, EVP_PKEY **signer)
 		return false;
 	r->caller.subject = text_claim(t->claims, c->subject_claim.n ? c->subject_claim : SLICE("sub"));
 	read_roles(r, claim(t->claims, c->groups_claim.n ? c->groups_claim : SLICE("roles")));
+	caller_read_claims(r, t->claims, true);
 	return true;
 }
 

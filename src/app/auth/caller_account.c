@@ -1,5 +1,5 @@
-/* Finding an account by the value of a login attribute: by its identity, by the companion that guards the attribute, or
- * by an access pattern.
+/* Finding an account by the value of a login attribute: by its identity, by the companion that guards the attribute,
+ * or by an access pattern.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "app/auth/caller_internal.h"
 #include "app/db/dyn.h"

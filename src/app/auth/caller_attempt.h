@@ -6,8 +6,8 @@
 #include "app/auth/throttle.h"
 #include "app/run/run.h"
 
-/* As in throttle.h. The servers of a remote table count together, in that table; all others, and servers that cannot reach
- * the table, count for themselves. */
+/* As in throttle.h. The servers of a remote table count together, in that table; all others, and servers that cannot
+ * reach the table, count for themselves. */
 int caller_attempt_wait(struct run *r, const struct throttle_attempt *a);
 int caller_attempt_begin(struct run *r, struct throttle_attempt *a);
 void caller_attempt_passed(struct run *r, const struct throttle_attempt *a);

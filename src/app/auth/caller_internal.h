@@ -14,8 +14,9 @@
 struct callers_state {
 	const struct design *design;
 	uint8_t secret[CALLER_SECRET_BYTES];
-	uint8_t token_key[JWT_KEY_BYTES]; /* of our own tokens for this design */
-	struct jwks *jwks;                /* NULL: no outside issuer */
+	uint8_t token_key[JWT_KEY_BYTES];   /* of our own tokens for this design */
+	uint8_t renewal_key[JWT_KEY_BYTES]; /* of their renewal tokens */
+	struct jwks *jwks;                  /* NULL: no outside issuer */
 	struct throttle *throttle;
 	struct known *known; /* verified tokens */
 };
@@ -23,6 +24,12 @@ struct callers_state {
 /* False: out of memory. */
 bool caller_token_key(struct slice design, const uint8_t secret[CALLER_SECRET_BYTES],
 		      uint8_t out[JWT_KEY_BYTES]) MUST_CHECK;
+bool caller_renewal_key(struct slice design, const uint8_t secret[CALLER_SECRET_BYTES],
+			uint8_t out[JWT_KEY_BYTES]) MUST_CHECK;
+/* The members of a reply that has tokens for run->caller: an access token, and a renewal token of this number (0: none). */
+void caller_put_tokens(struct run *r, const struct login *login, int64_t number, struct buf *b);
+/* The entity of a session's account; NULL: not one of the design as it is now. */
+const struct entity *caller_session_entity(struct run *r, const struct caller *c);
 
 /* The account whose attribute has this value, read now. Its entity NULL: none, or more than one. */
 bool caller_account(struct run *r, const struct entity *e, const struct name *attribute, struct value value,

@@ -1,7 +1,7 @@
 /* The keys of an outside issuer, cached.
  *
- * Invariant: `fetching` is true while one thread, which does not hold the lock, fetches the keys. Threads without a key
- * wait for it; threads with a key that is merely old do not.
+ * Invariant: `fetching` is true while one thread, which does not hold the lock, fetches the keys. Threads without a
+ * key wait for it; threads with a key that is merely old do not.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <pthread.h>
 #include "app/auth/jwks.h"

@@ -2,14 +2,14 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include <ctype.h>
 #include "app/auth/caller_internal.h"
+#include "app/auth/sessions.h"
 #include "app/db/dyn.h"
 #include "app/entity/entity.h"
 #include "app/entity/input.h"
 #include "app/entity/output.h"
 #include "base/audit.h"
 
-#define TOKEN_SECONDS 3600
-#define NAME_MOST     1024
+#define NAME_MOST 1024
 /* Stands in for the hash where there is no account: bcrypt of random bytes, since forgotten. */
 #define NO_HASH "$2b$10$ocIgd/53fLqLdMvHHAl8U.LM9SDqy2K4yoy1FvJhdB31/98Hi966e"
 
@@ -39,6 +39,14 @@ const struct entity *caller_first_login(const struct design *d)
 		if (d->entities[i].login.present)
 			return &d->entities[i];
 	return NULL;
+}
+
+bool caller_has_sessions(const struct design *d)
+{
+	for (size_t i = 0; i < d->entity_count; i++)
+		if (d->entities[i].login.session_seconds && !d->callers.issuer.n)
+			return true;
+	return false;
 }
 
 /* The first login attribute in the body; `name` stands for any. */
@@ -165,22 +173,8 @@ static bool is_right(const struct attempt *a, struct value hash)
 
 static bool reply_with(struct run *r, const struct attempt *a, struct buf *b)
 {
-	const struct caller *c = &r->caller;
-	struct token_request q = { .subject = c->subject,
-				   .roles = c->roles,
-				   .role_count = c->role_count,
-				   .now_ms = r->now_ms,
-				   .seconds = TOKEN_SECONDS,
-				   .account = c->session.account,
-				   .stamp = c->session.stamp };
-	struct slice token = caller_token(r->arena, r->design->name, r->app->callers->secret, &q);
-
 	json_open(b, '{');
-	json_member_string(b, "token", token);
-	json_member_word(b, "token_type", "Bearer");
-	json_member_int(b, "expires_in", TOKEN_SECONDS);
-	json_member_string(b, "subject", c->subject);
-	json_member_strings(b, "roles", c->roles, c->role_count);
+	caller_put_tokens(r, &a->entity->login, a->entity->login.session_seconds ? 1 : 0, b);
 	json_name_string(b, counted_name(r, a->entity->name));
 	if (!output_row(r, &a->account, false, NULL, 0, b))
 		return false;
@@ -223,7 +217,8 @@ static bool log_in(struct run *r, struct attempt *a, struct buf *reply)
 	if (!is_right(a, hash))
 		return run_fail(r, PROBLEM_UNAUTHENTICATED, "wrong name or password");
 	caller_attempt_passed(r, &a->counted);
-	return caller_session_begin(r, &a->account, hash) && reply_with(r, a, reply);
+	return caller_session_begin(r, &a->account, hash) && sessions_open(r, &a->entity->login) &&
+	       reply_with(r, a, reply);
 }
 
 bool caller_login(struct run *r, const struct json *body, struct slice client_address, struct buf *reply)

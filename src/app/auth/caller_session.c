@@ -1,4 +1,5 @@
-/* The session of a login. It lasts as long as the account exists, is the same account, and has the same password.
+/* The session of a login. It lasts as long as the account exists, is the same account, and has the same password; and
+ * where the design has renewal, until it ends in the list of the account's sessions (sessions.h).
  *
  * The token carries the account's identity and a stamp: a keyed digest of the identity, the password's hash and the
  * time of the account's creation. A hash has its own salt, so a new password and a new account of the same name have
@@ -13,6 +14,7 @@
 #include <openssl/crypto.h>
 #include <openssl/hmac.h>
 #include "app/auth/caller_internal.h"
+#include "app/auth/sessions.h"
 #include "app/entity/entity_key.h"
 #include "app/db/dyn.h"
 #include "app/entity/entity.h"
@@ -46,7 +48,7 @@ static struct slice account_text(struct run *r, const struct row *account)
 	buf_put(&b, e->name);
 	buf_byte(&b, ':');
 	if (!is_subject(account))
-		base64url_put(&b, slice_make(identity.p, identity.n));
+		base64url_put(&b, value_slice(identity));
 	return buf_slice(&b);
 }
 
@@ -60,19 +62,33 @@ static bool read_identity(struct run *r, struct slice text, struct value *out)
 	return bytes.n && value_is_valid(*out, 1) && value_type(*out) == VALUE_L;
 }
 
+static size_t name_length(struct slice account)
+{
+	const char *colon = account.n ? memrchr(account.p, ':', account.n) : NULL;
+
+	return colon ? (size_t)(colon - account.p) : 0;
+}
+
+const struct entity *caller_session_entity(struct run *r, const struct caller *c)
+{
+	size_t n = name_length(c->session.account);
+	const struct entity *e = n ? design_entity(r->design, slice_make(c->session.account.p, n)) : NULL;
+
+	return e && e->login.present && !r->design->callers.issuer.n ? e : NULL;
+}
+
 /* NULL: not an account of the design as it is now. */
 static const struct entity *read_account(struct run *r, const struct caller *c, struct value **args)
 {
+	const struct entity *e = caller_session_entity(r, c);
 	struct slice text = c->session.account;
-	const char *colon = memrchr(text.p, ':', text.n);
-	size_t n = colon ? (size_t)(colon - text.p) : 0;
-	const struct entity *e = design_entity(r->design, slice_make(text.p, n));
+	size_t n = name_length(text);
 	struct value subject = value_make_s(r->arena, c->subject), identity = value_make_list(r->arena, &subject, 1);
 	struct value_iter it;
 
-	if (!colon || !e || !e->login.present || r->design->callers.issuer.n)
+	if (!e)
 		return NULL;
-	if ((n + 1 < text.n && !read_identity(r, slice_make(colon + 1, text.n - n - 1), &identity)) ||
+	if ((n + 1 < text.n && !read_identity(r, slice_make(text.p + n + 1, text.n - n - 1), &identity)) ||
 	    value_count(identity) != e->param_count)
 		return NULL;
 	*args = arena_array(r->arena, struct value, e->param_count);
@@ -98,16 +114,41 @@ static uint64_t version_of(struct run *r, struct value key)
 	return r->backend->version ? r->backend->version(r->backend, r->arena, r->design->table, key) : 0;
 }
 
+static uint64_t sessions_version(struct run *r, struct value key)
+{
+	return r->backend->version ? r->backend->version(r->backend, r->arena, beside_table(r), key) : 0;
+}
+
+/* Whether the session is on the list. Tokens without one are from before the design had sessions. */
+static bool is_listed(struct run *r, const struct login *login, const struct caller *was, struct caller_session *s,
+		      bool *out)
+{
+	struct sessions list;
+
+	*out = !login->session_seconds;
+	if (!was->session.id.n)
+		return true;
+	s->keys[2] = sessions_key(r, was);
+	s->versions[2] = sessions_version(r, s->keys[2]);
+	if (!sessions_read(r, s->keys[2], &list))
+		return false;
+	*out = sessions_find(&list, was->session.id) != NULL;
+	return true;
+}
+
 static bool read_hash(struct run *r, const struct row *account, struct caller_session *s, struct value *hash)
 {
 	const struct entity *e = account->entity;
 	struct scope scope = { .run = r, .item = account };
 	struct value item = account->full;
 	struct slice attribute;
-	bool holds;
+	bool holds, ok, was_own = r->is_own;
 
 	*hash = VALUE_ABSENT;
-	if (!scope_holds(&scope, e->login.when, &holds) || !caller_secret_place(r, e, account, &s->keys[1], &attribute))
+	r->is_own = true;
+	ok = scope_holds(&scope, e->login.when, &holds);
+	r->is_own = was_own;
+	if (!ok || !caller_secret_place(r, e, account, &s->keys[1], &attribute))
 		return false;
 	if (value_present(s->keys[1])) {
 		s->versions[1] = version_of(r, s->keys[1]);
@@ -171,6 +212,25 @@ static void take_role(struct run *r, const struct row *account)
 		roles[0] = value_bytes(role);
 }
 
+static void take_claims(struct run *r, const struct row *account)
+{
+	const struct login *login = &account->entity->login;
+	size_t n = login->claim_count ? r->design->callers.claim_count : 0;
+	struct value *list = arena_array(r->arena, struct value, n);
+
+	for (size_t i = 0; i < login->claim_count; i++)
+		list[login->claims[i].index - 1] = row_get(account, login->claims[i].at);
+	r->caller.claims = n ? list : NULL;
+	r->caller.claim_count = n;
+}
+
+/* What the account says now, whatever the token said. */
+static void take_account(struct run *r, const struct row *account)
+{
+	take_role(r, account);
+	take_claims(r, account);
+}
+
 bool caller_session_begin(struct run *r, const struct row *account, struct value hash)
 {
 	struct caller *c = &r->caller;
@@ -180,7 +240,7 @@ bool caller_session_begin(struct run *r, const struct row *account, struct value
 	if (!c->subject.n)
 		return run_fail(r, PROBLEM_INTERNAL, "the account has no %.*s",
 				SLICE_ARG(account->entity->login.subject));
-	take_role(r, account);
+	take_account(r, account);
 	c->session.account = account_text(r, account);
 	c->session.stamp = stamp_of(r, account, c->session.account, hash);
 	return true;
@@ -202,6 +262,7 @@ static bool look_at_account(struct run *r, const struct caller *was, struct call
 	const struct entity *e;
 	struct value *args, hash;
 	struct slice stamp;
+	bool listed;
 
 	*account = (struct row){ 0 };
 	e = read_account(r, was, &args);
@@ -216,6 +277,10 @@ static bool look_at_account(struct run *r, const struct caller *was, struct call
 		return false;
 	if (value_type(hash) != VALUE_S || !slice_equal(subject_of(r, &found.item), was->subject))
 		return true;
+	if (!is_listed(r, &e->login, was, s, &listed))
+		return false;
+	if (!listed)
+		return true;
 	stamp = stamp_of(r, &found.item, s->account, hash);
 	if (stamp.n == was->session.stamp.n && !CRYPTO_memcmp(stamp.p, was->session.stamp.p, stamp.n))
 		*account = found.item;
@@ -225,7 +290,7 @@ static bool look_at_account(struct run *r, const struct caller *was, struct call
 bool caller_session_renew(struct run *r)
 {
 	struct caller was = r->caller;
-	struct caller_session s = { .account = was.session.account, .stamp = was.session.stamp };
+	struct caller_session s = { .account = was.session.account, .stamp = was.session.stamp, .id = was.session.id };
 	struct row account;
 
 	memset(&r->caller, 0, sizeof(r->caller)); /* login.when is evaluated as at the login: without a caller */
@@ -246,7 +311,7 @@ bool caller_session_renew(struct run *r)
 	r->caller = was;
 	r->caller.permissions_known = false;
 	r->caller.session = s;
-	take_role(r, &account);
+	take_account(r, &account);
 	return true;
 }
 
@@ -257,7 +322,7 @@ bool caller_session_is_current(struct run *r)
 	for (size_t i = 0; i < 2; i++)
 		if ((!i || value_present(s->keys[i])) && (!s->versions[i] || version_of(r, s->keys[i]) != s->versions[i]))
 			return false;
-	return true;
+	return !value_present(s->keys[2]) || (s->versions[2] && sessions_version(r, s->keys[2]) == s->versions[2]);
 }
 
 bool caller_stands(struct run *r)
@@ -267,33 +332,61 @@ bool caller_stands(struct run *r)
 
 /* ---- copies ---- */
 
+static bool same_texts(const struct slice *x, const struct slice *y, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (!slice_equal(x[i], y[i]))
+			return false;
+	return true;
+}
+
+bool caller_equals(const struct caller *a, const struct caller *b)
+{
+	return a->role_count == b->role_count && same_texts(a->roles, b->roles, a->role_count) &&
+	       a->claim_count == b->claim_count && values_equal(a->claims, b->claims, a->claim_count);
+}
+
 size_t caller_copy_bytes(const struct caller *c)
 {
 	const struct caller_session *s = &c->session;
-	size_t n = c->role_count * sizeof(struct slice) + c->subject.n + s->account.n + s->stamp.n + s->keys[0].n +
-		   s->keys[1].n;
+	size_t n = c->role_count * sizeof(struct slice) + c->claim_count * sizeof(struct value) + c->subject.n +
+		   s->account.n + s->stamp.n + s->id.n;
 
+	for (size_t i = 0; i < CALLER_KEYS; i++)
+		n += s->keys[i].n;
 	for (size_t i = 0; i < c->role_count; i++)
 		n += c->roles[i].n;
+	for (size_t i = 0; i < c->claim_count; i++)
+		n += c->claims[i].n;
 	return n;
+}
+
+static struct value pack_value(char **at, struct value v)
+{
+	struct slice bytes = slice_pack(at, slice_make(v.p, v.n));
+
+	return value_present(v) ? (struct value){ (const uint8_t *)bytes.p, bytes.n } : VALUE_ABSENT;
 }
 
 struct caller caller_copy(const struct caller *c, void *room)
 {
 	struct slice *roles = room;
-	char *at = (char *)(roles + c->role_count);
+	struct value *claims = (struct value *)(roles + c->role_count);
+	char *at = (char *)(claims + c->claim_count);
 	struct caller copy = *c;
 
 	for (size_t i = 0; i < c->role_count; i++)
 		roles[i] = slice_pack(&at, c->roles[i]);
+	for (size_t i = 0; i < c->claim_count; i++)
+		claims[i] = pack_value(&at, c->claims[i]);
 	copy.roles = roles;
+	copy.claims = c->claim_count ? claims : NULL;
 	copy.subject = slice_pack(&at, c->subject);
 	copy.session.account = slice_pack(&at, c->session.account);
 	copy.session.stamp = slice_pack(&at, c->session.stamp);
-	for (size_t i = 0; i < 2; i++)
-		if (value_present(c->session.keys[i]))
-			copy.session.keys[i].p =
-				(const uint8_t *)slice_pack(&at, slice_make(c->session.keys[i].p, c->session.keys[i].n)).p;
+	copy.session.id = slice_pack(&at, c->session.id);
+	for (size_t i = 0; i < CALLER_KEYS; i++)
+		copy.session.keys[i] = pack_value(&at, c->session.keys[i]);
 	copy.permissions_known = false;
 	copy.permissions = NULL;
 	copy.permission_count = 0;

@@ -1,7 +1,7 @@
 /* The public keys of an outside issuer, fetched from its JWKS and kept.
  *
- * Fetched again for an unknown key id, at most once a minute, and when the keys are an hour old, so that a revoked key does
- * not serve for ever. If fetching fails the old keys stay. Any thread.
+ * Fetched again for an unknown key id, at most once a minute, and when the keys are an hour old, so that a revoked key
+ * does not serve for ever. If fetching fails the old keys stay. Any thread.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef THORPE_APP_AUTH_JWKS_H
 #define THORPE_APP_AUTH_JWKS_H
@@ -15,7 +15,8 @@ struct jwk {
 	enum jwt_alg only; /* the one algorithm it is for; JWT_OTHER: all of RS* */
 	EVP_PKEY *key;
 };
-/* A key of a JWKS document that can verify signatures: RSA of 2048 to 8192 bits, P-256, P-384. False: something else. */
+/* A key of a JWKS document that can verify signatures: RSA of 2048 to 8192 bits, P-256, P-384. False: something
+ * else. */
 bool jwk_read(struct arena *a, const struct json *j, struct jwk *out);
 void jwk_release(struct jwk *k);
 /* Whether the key verifies this algorithm. */

@@ -1,7 +1,7 @@
 /* A table of fixed size: each place has the latest token.
  *
- * Tokens are compared by all their bytes, in a time that does not depend on them, and a hash that no client can compute
- * chooses their places: timing says nothing about the tokens of others.
+ * Tokens are compared by all their bytes, in a time that does not depend on them, and a hash that no client can
+ * compute chooses their places: timing says nothing about the tokens of others.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "app/auth/known.h"
 #include <openssl/crypto.h>

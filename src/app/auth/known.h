@@ -1,7 +1,7 @@
 /* Verified tokens, so that the next request with the same token need not verify it.
  *
- * An entry has the result of the verification: the caller, the time it is valid, and the outside key that signed it. The
- * table is bounded; another token may take the place of an entry. Any thread.
+ * An entry has the result of the verification: the caller, the time it is valid, and the outside key that signed it.
+ * The table is bounded; another token may take the place of an entry. Any thread.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef THORPE_APP_AUTH_KNOWN_H
 #define THORPE_APP_AUTH_KNOWN_H

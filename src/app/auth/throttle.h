@@ -1,5 +1,5 @@
-/* Failed logins, counted in memory (servers that share a table count there: caller_attempt.c). Guessing becomes slow, and
- * the guesses of others lock no one out.
+/* Failed logins, counted in memory (servers that share a table count there: caller_attempt.c). Guessing becomes slow,
+ * and the guesses of others lock no one out.
  *
  * An attempt is a name and an address (of IPv6 the /64). These rules decide whether its password is compared:
  *
@@ -8,12 +8,12 @@
  *       rule an attacker elsewhere does not slow the owner.
  *   R2  A pair that had a success within 30 days is known. Only its own failures make it wait, and never more than 15
  *       seconds. A neighbour at the same address (an office, a provider's gateway) who guesses at the same name cannot
- *       be told from the owner before the password is compared: the two share these attempts.
+ *       be distinguished from the owner before the password is compared: the two share these attempts.
  *   R3  An address that fails with many names is slowed: 100 failures, then one every 5 seconds. Known pairs are
  *       exempt. (One guess at each of many names stays below R1.)
- *   R4  A name with more than 50 recent failures, from any addresses, is under attack; one failure is forgotten every 72
- *       seconds. Unknown addresses then have no free failures: each network (IPv4 /24, IPv6 /48) has one attempt, and
- *       after a failure waits 1, 2, 4… minutes, up to a quarter of an hour. Known pairs are exempt. So distributed
+ *   R4  A name with more than 50 recent failures, from any addresses, is under attack; one failure is forgotten every
+ *       72 seconds. Unknown addresses then have no free failures: each network (IPv4 /24, IPv6 /48) has one attempt,
+ *       and after a failure waits 1, 2, 4… minutes, up to a quarter of an hour. Known pairs are exempt. So distributed
  *       guessing is bounded by the number of the attacker's networks, some 5 attempts an hour each. Strangers share no
  *       common limit: an attacker who keeps at that limit would lock the owner out of every new address. The first
  *       attempt from a new network is always compared.
@@ -24,10 +24,10 @@
  *     throttle_passed()    it was right; or
  *     throttle_undo()      it could not be compared (the database failed); or nothing: it was wrong
  *
- * Memory: four tables of fixed size, 5 MB at most. A new entry replaces the one with the fewest failures, the oldest of
- * those: a flood of single failures replaces its own kind, not entries that have failed often. Known pairs have their own
- * table, which only right passwords fill. Keys are salted digests: no name is kept, and no client can aim at the entry of
- * another.
+ * Memory: four tables of fixed size, 5 MB at most. A new entry replaces the one with the fewest failures, the oldest
+ * of those: a flood of single failures replaces its own kind, not entries that have failed often. Known pairs have
+ * their own table, which only right passwords fill. Keys are salted digests: no name is kept, and no client can aim at
+ * the entry of another.
  * Any thread.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef THORPE_APP_AUTH_THROTTLE_H

@@ -2,11 +2,14 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "app/db/beside.h"
 
-#include "app/db/dyn.h"
+struct slice beside_name(struct arena *a, struct slice table)
+{
+	return arena_printf(a, "%.*s" BESIDE_ENDING, SLICE_ARG(table));
+}
 
 struct slice beside_table(struct run *r)
 {
-	return arena_printf(r->arena, "%.*s" BESIDE_ENDING, SLICE_ARG(r->design->table));
+	return beside_name(r->arena, r->design->table);
 }
 
 struct value beside_key(struct run *r, struct slice pk, struct slice sk)

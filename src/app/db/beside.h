@@ -1,7 +1,7 @@
 /* The table next to the design's, <table>.thorpe: the runtime's own data. Processors keep their positions there
- * (process/checkpoint.h), deletions their markers (app/write/deleting.h), and servers that share a remote table their
- * common state: replies under an Idempotency-Key (idempotency_shared.c), failed logins (caller_attempt.c). Its key is
- * PK and SK, both strings; BESIDE_TTL is its ttl attribute.
+ * (process/checkpoint.h), deletions their markers (app/write/deleting.h), accounts their sessions (auth/sessions.h), and
+ * servers that share a remote table their common state: replies under an Idempotency-Key (idempotency_shared.c), failed
+ * logins (caller_attempt.c). Its key is PK and SK, both strings; BESIDE_TTL is its ttl attribute.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef THORPE_APP_DB_BESIDE_H
 #define THORPE_APP_DB_BESIDE_H
@@ -11,7 +11,8 @@
 #define BESIDE_TTL    "expires"
 #define BESIDE_ENDING ".thorpe" /* of its name, which starts with the design's table */
 
-struct slice beside_table(struct run *r);
+struct slice beside_name(struct arena *a, struct slice table);
+struct slice beside_table(struct run *r); /* of the run's design */
 struct value beside_key(struct run *r, struct slice pk, struct slice sk);
 /* Strongly consistent; *item absent: none. */
 bool beside_get(struct run *r, struct value key, struct value *item) MUST_CHECK;

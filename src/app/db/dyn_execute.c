@@ -53,7 +53,10 @@ bool dyn_execute(struct run *r, const struct request *q, struct reply *reply)
 		execute_traced(r, q, reply);
 	else
 		backend_execute(r->backend, r->arena, q, reply);
-	return reply->status == 200;
+	if (reply->status == 200)
+		return true;
+	run_note_unserved(r, q, reply);
+	return false;
 }
 
 bool dyn_call(struct run *r, const char *operation, struct slice body, struct backend_reply *reply)

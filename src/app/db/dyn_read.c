@@ -119,21 +119,6 @@ static struct key_term *make_terms(struct run *r, const struct dyn_query *query,
 
 /* ---- the projection ---- */
 
-static bool is_among(struct slice name, const struct slice *list, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		if (slice_equal(name, list[i]))
-			return true;
-	return false;
-}
-
-/* DynamoDB refuses projections of attributes that the index lacks. */
-static bool holds(const struct design_index *i, struct slice name)
-{
-	return !i || i->projection == PROJECT_ALL ||
-	       (i->projection == PROJECT_INCLUDE && is_among(name, i->include, i->include_count));
-}
-
 /* a projection must not repeat a path */
 struct names {
 	struct slice *list;
@@ -165,7 +150,8 @@ static const struct projection *make_projection(struct run *r, const struct dyn_
 	if (index)
 		add_key(&n, &index->key);
 	for (size_t i = 0; i < query->all_count; i++)
-		if (holds(index, query->all[i]) && !is_among(query->all[i], query->without, query->without_count))
+		if ((!index || index_carries(index, query->all[i])) && /* DynamoDB refuses others */
+		    !slice_among(query->without, query->without_count, query->all[i]))
 			add_name(&n, query->all[i]);
 	return projection_of_names(r->arena, n.list, n.count);
 }

@@ -1,5 +1,5 @@
-/* The stream of a design's table: the operations that DynamoDB has for it (DescribeStream, GetShardIterator, GetRecords), one request
- * each. process/tail/ reads streams with these, and handles failures.
+/* The stream of a design's table: the operations that DynamoDB has for it (DescribeStream, GetShardIterator,
+ * GetRecords), one request each. process/tail/ reads streams with these, and handles failures.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef THORPE_APP_DB_DYN_STREAM_H
 #define THORPE_APP_DB_DYN_STREAM_H

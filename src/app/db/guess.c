@@ -53,7 +53,7 @@ void guesses_free(struct guesses *g)
 
 static uint64_t hash_of(struct value key)
 {
-	return key_hash(slice_make(key.p, key.n));
+	return key_hash(value_slice(key));
 }
 
 static bool is_of(const struct place *p, struct value key)
@@ -155,33 +155,45 @@ static void put_sized(struct buf *b, struct slice s)
 	buf_put(b, s);
 }
 
+/* The list of an account's sessions (auth/sessions.h), which each request of a session reads. */
+static struct value sessions_name(struct arena *a, const struct request_get *q)
+{
+	struct slice pk = value_bytes(value_get(q->key, SLICE("PK")));
+
+	return slice_starts(pk, SLICE("SESSIONS#")) ? value_make_s(a, pk) : VALUE_ABSENT;
+}
+
 struct value guess_page_name(struct arena *a, const struct request *request)
 {
 	const struct request_query *q = &request->query;
 	struct buf b;
 
+	if (request->kind == REQUEST_GET && !request->measured)
+		return sessions_name(a, &request->get);
 	if (request->kind != REQUEST_QUERY || request->measured || q->count_only)
 		return VALUE_ABSENT;
 	buf_init(&b, a);
 	buf_printf(&b, "%d%d ", q->backwards, q->projection != NULL);
 	put_sized(&b, q->table);
 	put_sized(&b, q->index);
-	put_sized(&b, slice_make(q->start.p, q->start.n));
+	put_sized(&b, value_slice(q->start));
 	for (size_t i = 0; i < q->term_count; i++) {
 		const struct key_term *t = &q->terms[i];
 
 		buf_printf(&b, "%d", (int)t->op);
 		put_sized(&b, t->name);
 		if (t->op == KEY_EQ)
-			put_sized(&b, slice_make(t->value.p, t->value.n));
+			put_sized(&b, value_slice(t->value));
 	}
 	return value_make_s(a, buf_slice(&b));
 }
 
-/* [rows, last]; without last at the end. */
+/* [rows, last]; without last at the end. A GetItem's item is the only row. */
 static struct value page_value(struct arena *a, const struct reply *reply)
 {
-	struct value parts[2] = { value_make_list(a, reply->items, reply->count), reply->last };
+	bool single = value_present(reply->item);
+	struct value parts[2] = { value_make_list(a, single ? &reply->item : reply->items, single ? 1 : reply->count),
+				  reply->last };
 
 	return value_make_list(a, parts, value_present(reply->last) ? 2 : 1);
 }
@@ -197,6 +209,7 @@ static void read_page(struct arena *a, struct value page, struct reply *reply)
 	reply->items = arena_array(a, struct value, value_count(parts.value));
 	while (value_next(&rows))
 		reply->items[reply->count++] = rows.value;
+	reply->item = reply->count ? reply->items[0] : VALUE_ABSENT;
 	if (value_next(&parts))
 		reply->last = parts.value;
 }

@@ -24,7 +24,7 @@ void guess_learn(struct guesses *g, struct value key, struct value item);
  * had the value for longer. */
 bool guess_joined(struct guesses *g, struct value key, struct value joined, int64_t *since_ms);
 
-/* ---- the same of what a Query returned: pages of up to so many bytes ---- */
+/* ---- the same of what a Query returned, or a GetItem of an account's sessions: pages of up to so many bytes ---- */
 #define GUESS_PAGE_MOST 16384
 /* Which Query it is: its index, the values that are equal in its key condition, its order and where it starts; not
  * ranges and filters, which have the time in them. Absent: it is none that is remembered. */

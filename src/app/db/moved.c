@@ -19,13 +19,6 @@ static bool find_marker(struct run *r, struct value *item)
 	return reply.status == 200 || slice_is(reply.error, "ResourceNotFoundException");
 }
 
-static struct slice text(struct value item, const char *name)
-{
-	struct value v = value_get(item, slice_str(name));
-
-	return value_type(v) == VALUE_S ? value_bytes(v) : SLICE("another place");
-}
-
 void moved_look(struct run *r)
 {
 	struct value item;
@@ -45,6 +38,7 @@ void moved_look(struct run *r)
 bool moved_allows(struct run *r)
 {
 	struct value item;
+	struct slice to;
 
 	if (!atomic_load_explicit(&r->app->moved, memory_order_relaxed))
 		return true;
@@ -52,9 +46,10 @@ bool moved_allows(struct run *r)
 		return run_busy(r);
 	if (!value_present(item))
 		return true; /* the next look will find it too */
+	to = beside_text(item, "to");
 	run_fail(r, PROBLEM_BUSY,
 		 "this table moves to %.*s, and writes are refused here: send them there once it is served",
-		 SLICE_ARG(text(item, "to")));
+		 SLICE_ARG(to.n ? to : SLICE("another place")));
 	r->problem.retry_after = MOVED_RETRY_AFTER;
 	return false;
 }

@@ -1,5 +1,6 @@
 /* A design's table: created if missing, otherwise compared. SPDX-License-Identifier: Apache-2.0 */
 #include "app/db/provision.h"
+#include "app/db/beside.h"
 #include "app/db/provision_compare.h"
 #include "app/db/provision_request.h"
 #include "base/clock.h"
@@ -49,7 +50,7 @@ static bool compare_index(struct provision *p, const struct json *table, const s
 static bool compare_stream(struct provision *p, const struct json *table)
 {
 	const struct design *d = p->design;
-	struct slice view = provision_text(json_get(table, "StreamSpecification"), "StreamViewType");
+	struct slice view = json_get_text(json_get(table, "StreamSpecification"), "StreamViewType");
 
 	if (d->stream == STREAM_NONE || slice_is(view, stream_view_name(d->stream)))
 		return true;
@@ -76,7 +77,7 @@ static bool compare_indexes(struct provision *p, const struct json *table)
 		if (!there)
 			return DIFFERS(p, "table %.*s has no index %.*s", SLICE_ARG(d->table),
 				       SLICE_ARG(d->indexes[i].name));
-		if (slice_is(provision_text(there, "IndexStatus"), "CREATING"))
+		if (slice_is(json_get_text(there, "IndexStatus"), "CREATING"))
 			return DIFFERS(p, "index %.*s of table %.*s is still being built",
 				       SLICE_ARG(d->indexes[i].name), SLICE_ARG(d->table));
 	}
@@ -103,7 +104,7 @@ static bool wait_for_index(struct provision *p, const struct design_index *i)
 	for (int waited = 0; waited < POLL_MAX_MS; waited += POLL_MS) {
 		if (!describe(p, &table))
 			return false;
-		if (slice_is(provision_text(provision_index_in(table, i->name), "IndexStatus"), "ACTIVE"))
+		if (slice_is(json_get_text(provision_index_in(table, i->name), "IndexStatus"), "ACTIVE"))
 			return true;
 		clock_pause_us(POLL_MS * 1000);
 	}
@@ -111,10 +112,28 @@ static bool wait_for_index(struct provision *p, const struct design_index *i)
 			 SLICE_ARG(i->name), SLICE_ARG(p->design->table));
 }
 
+static bool add_index(struct provision *p, const struct design_index *i)
+{
+	const struct json *table;
+	struct backend_reply r;
+	struct error error;
+
+	if (call_table(p, "UpdateTable", provision_add_index(p->design, i, p->arena), &r))
+		return true;
+	error = *p->error;
+	if (!describe(p, &table))
+		return false;
+	if (!provision_index_in(table, i->name)) {
+		*p->error = error;
+		return false;
+	}
+	*p->error = (struct error){ 0 }; /* another server was quicker */
+	return true;
+}
+
 static bool bring_indexes(struct provision *p, const struct json *table)
 {
 	const struct design *d = p->design;
-	struct backend_reply r;
 
 	if (!compare_indexes(p, table))
 		return false;
@@ -122,38 +141,54 @@ static bool bring_indexes(struct provision *p, const struct json *table)
 		const struct json *there = provision_index_in(table, d->indexes[i].name);
 
 		/* Another server may be adding it, or one that was killed may have begun to. */
-		if (there && slice_is(provision_text(there, "IndexStatus"), "CREATING") &&
+		if (there && slice_is(json_get_text(there, "IndexStatus"), "CREATING") &&
 		    !wait_for_index(p, &d->indexes[i]))
 			return false;
 		if (there)
 			continue;
-		if (!call_table(p, "UpdateTable", provision_add_index(d, &d->indexes[i], p->arena), &r) ||
-		    !wait_for_index(p, &d->indexes[i]))
+		if (!add_index(p, &d->indexes[i]) || !wait_for_index(p, &d->indexes[i]))
 			return false;
 		p->changed = true;
 	}
 	return true;
 }
 
-static bool bring_ttl(struct provision *p)
+/* Enabled or about to be, by the design's attribute. False: an error. */
+static bool look_at_ttl(struct provision *p, bool *is_on)
 {
 	const struct design *d = p->design;
 	const struct json *is;
 	struct backend_reply r;
 
-	if (!d->ttl.n)
-		return true;
 	if (!call_table(p, "DescribeTimeToLive", provision_describe(d, p->arena), &r))
 		return false;
 	is = json_get(r.body, "TimeToLiveDescription");
-	if (slice_is(provision_text(is, "TimeToLiveStatus"), "ENABLED")) {
-		if (slice_equal(provision_text(is, "AttributeName"), d->ttl))
-			return true;
-		return DIFFERS(p, "items of table %.*s expire by %.*s, the design says %.*s; disable it first",
-			       SLICE_ARG(d->table), SLICE_ARG(provision_text(is, "AttributeName")), SLICE_ARG(d->ttl));
-	}
-	p->changed = true;
-	return call_table(p, "UpdateTimeToLive", provision_enable_ttl(d, p->arena), &r);
+	*is_on = slice_starts(json_get_text(is, "TimeToLiveStatus"), SLICE("ENABL"));
+	if (!*is_on || slice_equal(json_get_text(is, "AttributeName"), d->ttl))
+		return true;
+	return DIFFERS(p, "items of table %.*s expire by %.*s, the design says %.*s; disable it first",
+		       SLICE_ARG(d->table), SLICE_ARG(json_get_text(is, "AttributeName")), SLICE_ARG(d->ttl));
+}
+
+static bool bring_ttl(struct provision *p)
+{
+	struct backend_reply r;
+	struct error error;
+	bool is_on;
+
+	if (!p->design->ttl.n)
+		return true;
+	if (!look_at_ttl(p, &is_on))
+		return false;
+	if (is_on)
+		return true;
+	if (call_table(p, "UpdateTimeToLive", provision_enable_ttl(p->design, p->arena), &r))
+		return p->changed = true;
+	error = *p->error;
+	if (!look_at_ttl(p, &is_on))
+		return false;
+	*p->error = is_on ? (struct error){ 0 } : error; /* another server may have been quicker */
+	return is_on;
 }
 
 static bool compare_key(struct provision *p, const struct json *table)
@@ -177,7 +212,7 @@ static bool wait_for_table(struct provision *p, struct slice describe_it, struct
 	for (int waited = 0; waited < POLL_MAX_MS; waited += POLL_MS) {
 		if (!call_table(p, "DescribeTable", describe_it, &r))
 			return false;
-		if (slice_is(provision_text(json_get(r.body, "Table"), "TableStatus"), "ACTIVE"))
+		if (slice_is(json_get_text(json_get(r.body, "Table"), "TableStatus"), "ACTIVE"))
 			return true;
 		clock_pause_us(POLL_MS * 1000);
 	}
@@ -191,7 +226,7 @@ static bool has_ttl_beside(struct backend *b, const struct design *d, struct are
 
 	backend_call(b, a, "DescribeTimeToLive", provision_describe_beside(d, a), &r);
 	return r.status == 200 &&
-	       slice_starts(provision_text(json_get(r.body, "TimeToLiveDescription"), "TimeToLiveStatus"),
+	       slice_starts(json_get_text(json_get(r.body, "TimeToLiveDescription"), "TimeToLiveStatus"),
 			    SLICE("ENABL"));
 }
 
@@ -221,16 +256,17 @@ bool provision_beside(struct backend *b, const struct design *d, struct arena *a
 	backend_call(b, a, "CreateTable", provision_create_beside(d, a), &r);
 	if (r.status != 200 && !slice_is(r.error, "ResourceInUseException"))
 		return DIFFERS(&p, "table %.*s.thorpe: %.*s", SLICE_ARG(d->table), SLICE_ARG(r.message));
-	if (!wait_for_table(&p, provision_describe_beside(d, a), arena_printf(a, "%.*s.thorpe", SLICE_ARG(d->table))))
+	if (!wait_for_table(&p, provision_describe_beside(d, a), beside_name(a, d->table)))
 		return false;
 	provision_beside_ttl(b, d, a);
 	return true;
 }
 
-static bool has_cascades(const struct design *d)
+/* Cascades leave their markers there, logins the sessions. */
+static bool needs_beside(const struct design *d)
 {
 	for (size_t i = 0; i < d->entity_count; i++)
-		if (d->entities[i].delete_.then_count)
+		if (d->entities[i].delete_.then_count || d->entities[i].login.session_seconds)
 			return true;
 	return false;
 }
@@ -252,7 +288,7 @@ static enum provision_result provision_own(struct backend *b, const struct desig
 	struct backend_reply r;
 
 	backend_call(b, a, "DescribeTable", provision_describe(d, a), &r);
-	if (r.status == 200 && slice_is(provision_text(json_get(r.body, "Table"), "TableStatus"), "CREATING"))
+	if (r.status == 200 && slice_is(json_get_text(json_get(r.body, "Table"), "TableStatus"), "CREATING"))
 		return bring_existing(&p);
 	if (r.status == 200) {
 		if (!bring_table(&p, json_get(r.body, "Table")))
@@ -278,7 +314,7 @@ static enum provision_result provision_own(struct backend *b, const struct desig
 
 enum provision_result provision_table(struct backend *b, const struct design *d, struct arena *a, struct error *e)
 {
-	if (has_cascades(d) && !provision_beside(b, d, a, e))
+	if (needs_beside(d) && !provision_beside(b, d, a, e))
 		return PROVISION_FAILED;
 	return provision_own(b, d, a, e);
 }
@@ -298,7 +334,7 @@ static bool find_table(struct provision *p, struct slice describe_it, struct sli
 		return error_set(p->error, p->arena, ERR_INTERNAL, "table %.*s: %.*s: %.*s", SLICE_ARG(name),
 				 SLICE_ARG(r.error), SLICE_ARG(r.message));
 	*table = json_get(r.body, "Table");
-	status = provision_text(*table, "TableStatus");
+	status = json_get_text(*table, "TableStatus");
 	if (slice_is(status, "ACTIVE") || slice_is(status, "UPDATING"))
 		return true;
 	return DIFFERS(p, "table %.*s cannot be used yet: it is %.*s", SLICE_ARG(name), SLICE_ARG(status));
@@ -311,6 +347,5 @@ bool provision_check(struct backend *b, const struct design *d, struct arena *a,
 
 	return find_table(&p, provision_describe(d, a), d->table, &table) && compare_key(&p, table) &&
 	       compare_stream(&p, table) && compare_indexes(&p, table) &&
-	       find_table(&p, provision_describe_beside(d, a), arena_printf(a, "%.*s.thorpe", SLICE_ARG(d->table)),
-			  &beside);
+	       find_table(&p, provision_describe_beside(d, a), beside_name(a, d->table), &beside);
 }

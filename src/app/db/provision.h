@@ -21,7 +21,7 @@ enum provision_result provision_table(struct backend *b, const struct design *d,
 bool provision_check(struct backend *b, const struct design *d, struct arena *a, struct error *e) MUST_CHECK;
 
 /* The table <table>.thorpe (beside.h), whose key never changes: created, with its TTL, if missing. A design with
- * cascades gets it together with its own table. False: e->message. */
+ * cascades or sessions gets it together with its own table. False: e->message. */
 bool provision_beside(struct backend *b, const struct design *d, struct arena *a, struct error *e) MUST_CHECK;
 /* Enables the TTL of one created without it. Failing is no reason not to serve: old items just stay. */
 void provision_beside_ttl(struct backend *b, const struct design *d, struct arena *a);

@@ -2,28 +2,21 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "app/db/provision_compare.h"
 
-struct slice provision_text(const struct json *obj, const char *name)
-{
-	const struct json *j = json_get(obj, name);
-
-	return json_is(j, JSON_STRING) ? j->string : (struct slice){ "", 0 };
-}
-
 struct slice provision_type_in(const struct json *table, struct slice attribute)
 {
 	const struct json *definitions = json_get(table, "AttributeDefinitions");
 
 	for (size_t i = 0; json_is(definitions, JSON_ARRAY) && i < definitions->count; i++)
-		if (slice_equal(provision_text(&definitions->items[i], "AttributeName"), attribute))
-			return provision_text(&definitions->items[i], "AttributeType");
+		if (slice_equal(json_get_text(&definitions->items[i], "AttributeName"), attribute))
+			return json_get_text(&definitions->items[i], "AttributeType");
 	return (struct slice){ "", 0 };
 }
 
 static bool same_key_element(const struct json *table, const struct json *element, const struct key_attr *want,
 			     const char *key_type)
 {
-	return slice_equal(provision_text(element, "AttributeName"), want->name) &&
-	       slice_is(provision_text(element, "KeyType"), key_type) &&
+	return slice_equal(json_get_text(element, "AttributeName"), want->name) &&
+	       slice_is(json_get_text(element, "KeyType"), key_type) &&
 	       slice_is(provision_type_in(table, want->name), value_type_name(want->type));
 }
 
@@ -53,7 +46,7 @@ static bool lists(const struct json *names, struct slice name)
 bool provision_same_projection(const struct json *projection, const struct design_index *want)
 {
 	const struct json *names = json_get(projection, "NonKeyAttributes");
-	struct slice type = provision_text(projection, "ProjectionType");
+	struct slice type = json_get_text(projection, "ProjectionType");
 
 	if (want->projection != PROJECT_INCLUDE)
 		return slice_is(type, want->projection == PROJECT_ALL ? "ALL" : "KEYS_ONLY");
@@ -70,7 +63,7 @@ const struct json *provision_index_in(const struct json *table, struct slice nam
 	const struct json *all = json_get(table, "GlobalSecondaryIndexes");
 
 	for (size_t i = 0; json_is(all, JSON_ARRAY) && i < all->count; i++)
-		if (slice_equal(provision_text(&all->items[i], "IndexName"), name))
+		if (slice_equal(json_get_text(&all->items[i], "IndexName"), name))
 			return &all->items[i];
 	return NULL;
 }

@@ -4,8 +4,6 @@
 
 #include "design/design.h"
 
-/* A text member; empty if absent. */
-struct slice provision_text(const struct json *obj, const char *name);
 /* `schema` is the KeySchema of the table itself or of one of its indexes. Types are compared, too. */
 bool provision_same_key(const struct json *table, const struct json *schema, const struct key_schema *want);
 bool provision_same_projection(const struct json *projection, const struct design_index *want);

@@ -201,7 +201,7 @@ static void begin_beside(struct buf *b, const struct design *d, struct arena *a)
 {
 	buf_init(b, a);
 	json_open(b, '{');
-	json_member_string(b, "TableName", arena_printf(a, "%.*s.thorpe", SLICE_ARG(d->table)));
+	json_member_string(b, "TableName", beside_name(a, d->table));
 }
 
 struct slice provision_describe_beside(const struct design *d, struct arena *a)

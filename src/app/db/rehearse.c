@@ -38,7 +38,7 @@ struct rehearsal {
 	unsigned trips;   /* round trips, one after the other */
 	int together;     /* nesting depth of backend_together() */
 	bool is_final;    /* no more guesses, and nothing is known */
-	bool is_noted;    /* backend_aside() was used, or there were many rehearsals: no more guesses */
+	bool is_noted;    /* after backend_aside(), or after many rehearsals: no more guesses */
 	bool was_assumed; /* this rehearsal assumed that a note had been made */
 	bool is_complete; /* the previous rehearsal needed no more reads */
 	bool was_ended;   /* by end(), not because memory ran out */
@@ -46,11 +46,6 @@ struct rehearsal {
 	bool was_empty;   /* a question without a guess was taken to find nothing */
 	bool was_reached; /* it reached an effect that cannot be undone: exploring has found everything */
 };
-
-static struct slice bytes_of(struct value v)
-{
-	return slice_make(v.p, v.n);
-}
 
 static bool is_guess(const struct rehearsal *h)
 {
@@ -170,11 +165,11 @@ static void want(struct rehearsal *h, struct value key)
 {
 	struct value *copy;
 
-	if (map_get(&h->wanted, bytes_of(key)))
+	if (map_get(&h->wanted, value_slice(key)))
 		return;
 	copy = arena_new(h->run.arena, struct value);
 	*copy = value_copy(h->run.arena, key);
-	map_set(&h->wanted, bytes_of(*copy), copy);
+	map_set(&h->wanted, value_slice(*copy), copy);
 }
 
 /* False: unknown; it must be read. */
@@ -185,7 +180,7 @@ static bool know(struct rehearsal *h, struct arena *a, struct value key, struct 
 
 	if (h->is_final)
 		return false;
-	known = map_get(&h->known, bytes_of(key));
+	known = map_get(&h->known, value_slice(key));
 	if (known) {
 		*item = *known;
 		return true;
@@ -337,7 +332,7 @@ static void learn(struct rehearsal *h, struct value key, struct value found)
 	struct value *item = arena_new(h->run.arena, struct value);
 
 	*item = found;
-	map_set(&h->known, bytes_of(key), item);
+	map_set(&h->known, value_slice(key), item);
 	guess_learn(h->guesses, key, found);
 }
 

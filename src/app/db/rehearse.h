@@ -4,8 +4,8 @@
  * would be a round trip. So the request is rehearsed first:
  *
  *   1. It runs on guesses: items as they were last read (guess.h). The rehearsal ends when it would write.
- *   2. The items it wanted are now known. One BatchGetItem reads them, strongly consistent, and Queries that came up go
- *      out at the same time.
+ *   2. The items it wanted are now known. One BatchGetItem reads them, strongly consistent, and Queries that came up
+ *      go out at the same time.
  *   3. The request runs again on those answers. If it wants other items, because a guess was wrong, back to 2.
  *
  * Answers and writes are decided only by items read for this request; guesses only decide what to read.

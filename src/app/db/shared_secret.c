@@ -1,14 +1,10 @@
 /* One item: {PK: SECRET, SK: token, secret: <bytes>}.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "app/db/shared_secret.h"
+#include "app/db/beside.h"
 #include <openssl/crypto.h>
 #include <openssl/rand.h>
 #include "expr/build.h"
-
-static struct slice table_beside(const struct design *d, struct arena *a)
-{
-	return arena_printf(a, "%.*s.thorpe", SLICE_ARG(d->table));
-}
 
 /* The item; without a secret, its key. */
 static struct value secret_item(struct arena *a, struct value secret)
@@ -37,7 +33,7 @@ static bool get_item(struct backend *b, const struct design *d, struct arena *a,
 {
 	struct request q = {
 		.kind = REQUEST_GET,
-		.get = { .table = table_beside(d, a), .key = secret_item(a, VALUE_ABSENT), .consistent = true }
+		.get = { .table = beside_name(a, d->table), .key = secret_item(a, VALUE_ABSENT), .consistent = true }
 	};
 
 	backend_execute(b, a, &q, r);
@@ -46,7 +42,7 @@ static bool get_item(struct backend *b, const struct design *d, struct arena *a,
 
 static bool put_secret(struct backend *b, const struct design *d, struct arena *a, struct reply *r)
 {
-	struct request_action action = { .kind = WRITE_PUT, .table = table_beside(d, a) };
+	struct request_action action = { .kind = WRITE_PUT, .table = beside_name(a, d->table) };
 	struct request q = { .kind = REQUEST_WRITE, .write = { .actions = &action, .count = 1 } };
 	uint8_t secret[CALLER_SECRET_BYTES];
 	struct error e = { 0 };

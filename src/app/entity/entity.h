@@ -22,6 +22,8 @@ const struct entity *entity_of_likely(struct run *r, struct value stored, const 
 /* For an item without an entity: whether some companion of the design can have its key. If not, the item is a
  * stranger. */
 bool entity_is_companion(struct run *r, struct value stored);
+/* Whose; of several the first that the rule for everywhere applies to. NULL: nobody's. */
+const struct entity *entity_of_companion(struct run *r, struct value stored);
 /* entity_of_likely(), entity_expired() and entity_full() in one walk: the full item as a row. Its entity is NULL, and
  * the row empty, if the item has no entity or has expired. */
 struct row entity_recognise(struct run *r, struct value stored, const struct entity *likely);
@@ -120,6 +122,9 @@ bool entity_allows_item(struct run *r, enum allow_verb verb, const struct row *i
 struct witness;
 bool entity_allows_witnessed(struct run *r, enum allow_verb verb, const struct row *item, struct witness *w,
 			     bool *out) MUST_CHECK;
+/* Whether the rule for everywhere holds for an item: true for operators, exempt entities, and designs without such a rule.
+ * `w`: as above, or NULL. */
+bool entity_keeps(struct run *r, const struct row *item, struct witness *w, bool *out) MUST_CHECK;
 /* The same for many items of one entity: parts of the rule that do not depend on the item are evaluated once. The
  * struct must not move between the calls. */
 struct entity_asking {
@@ -128,7 +133,8 @@ struct entity_asking {
 	struct scope scope;
 	struct term_scope bound;
 };
-void entity_asking_init(struct entity_asking *q, struct run *r, const struct entity *e, enum allow_verb verb);
+/* `rule`: NULL: everything is allowed. */
+void entity_asking_rule(struct entity_asking *q, struct run *r, const struct term *rule);
 bool entity_ask(struct entity_asking *q, const struct row *item, bool *out) MUST_CHECK;
 
 /* The attributes of the item that a term reads, each once, and those that these are made from (derived, `after`,
@@ -140,7 +146,6 @@ struct name_list {
 };
 void names_add(struct arena *a, struct name_list *l, const struct name *n);
 bool names_have(const struct name_list *l, const struct name *n);
-bool names_among(const struct name *const *list, size_t count, const struct name *n);
 void names_of_term(struct arena *a, struct name_list *l, const struct entity *e, const struct term *t);
 /* The attributes of the source that a copy reads. */
 void names_of_copy(struct arena *a, struct name_list *l, const struct entity *source, const struct attribute *copy);

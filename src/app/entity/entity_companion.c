@@ -16,7 +16,7 @@ struct companions {
 static void add_companion(struct companions *c, const struct companion *rule, struct value item)
 {
 	struct value key = dyn_key_of(c->run, item);
-	struct slice bytes = slice_make(key.p, key.n);
+	struct slice bytes = value_slice(key);
 
 	if (map_get(&c->seen, bytes))
 		return;
@@ -70,27 +70,6 @@ static bool make_companion(struct companions *c, const struct companion *rule, s
 	return true;
 }
 
-struct value element_of(struct run *r, const struct value_iter *it)
-{
-	struct number n;
-
-	switch (it->type) {
-	case VALUE_SS: return value_make_s(r->arena, it->element);
-	case VALUE_BS: return value_make_b(r->arena, it->element);
-	case VALUE_NS:
-		n = number_decode((const uint8_t *)it->element.p, it->element.n);
-		return value_make_n(r->arena, &n);
-	default: return it->value;
-	}
-}
-
-bool has_many(struct value v)
-{
-	enum value_type t = value_type(v);
-
-	return t == VALUE_L || t == VALUE_SS || t == VALUE_NS || t == VALUE_BS;
-}
-
 /* Blames the list's attribute for an element that cannot be in a key: clients do not know the design's variable. */
 static bool blame_list(struct run *r, const struct companion *rule)
 {
@@ -113,11 +92,11 @@ static bool make_each(struct companions *c, const struct companion *rule)
 
 	if (!scope_value(&s, rule->each_list, &list))
 		return false;
-	if (!has_many(list))
+	if (!value_type_has_elements(value_type(list)))
 		return true;
 	it = value_iter(list);
 	while (value_next(&it))
-		if (!make_companion(c, rule, element_of(c->run, &it)))
+		if (!make_companion(c, rule, value_element(c->run->arena, &it)))
 			return blame_list(c->run, rule);
 	return true;
 }
@@ -155,6 +134,27 @@ bool key_fits_rules(struct run *r, const struct key_rule *rules, size_t n, struc
 			return false;
 	}
 	return true;
+}
+
+static bool is_companion_of(struct run *r, const struct entity *e, struct value stored)
+{
+	for (size_t k = 0; k < e->companion_count; k++)
+		if (key_fits_rules(r, e->companions[k].rules, e->companions[k].rule_count, stored))
+			return true;
+	return false;
+}
+
+const struct entity *entity_of_companion(struct run *r, struct value stored)
+{
+	const struct entity *found = NULL;
+
+	for (size_t i = 0; i < r->design->entity_count; i++) {
+		const struct entity *e = &r->design->entities[i];
+
+		if ((!found || !found->everywhere) && is_companion_of(r, e, stored))
+			found = e;
+	}
+	return found;
 }
 
 bool entity_is_companion(struct run *r, struct value stored)

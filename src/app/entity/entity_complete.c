@@ -93,9 +93,9 @@ static bool fits_copies(struct completion *c, const struct attribute *a, struct 
 				return false;
 			continue;
 		}
-		it = value_iter(has_many(v) ? v : VALUE_ABSENT);
+		it = value_iter(value_type_has_elements(value_type(v)) ? v : VALUE_ABSENT);
 		while (value_next(&it))
-			if (!fits_key_of(c, a, &a->keyed[i], element_of(c->run, &it)))
+			if (!fits_key_of(c, a, &a->keyed[i], value_element(c->run->arena, &it)))
 				return false;
 	}
 	return true;

@@ -69,7 +69,8 @@ static bool derive(struct run *r, const struct entity *e, struct row *f)
 
 /* ---- keys ---- */
 
-/* Unknown attributes count as absent in conditions. With `strict` a condition that reads one ends the search instead. */
+/* Unknown attributes count as absent in conditions. With `strict` a condition that reads one ends the search
+ * instead. */
 static bool choose_rule(struct scope *s, const struct entity *e, const struct name *attribute, bool strict,
 			struct value *out)
 {
@@ -202,10 +203,11 @@ static bool visit_row(void *ctx, const struct row *row, bool *stop)
 
 /* ---- places: where an item of this identity was last seen ----
  *
- * A database elsewhere shows an item in an index a moment late, and asking it is a round trip. So this server remembers
- * the keys of items that it wrote or found. A place is a guess: the item is read there, and must have the identity. */
+ * A database elsewhere shows an item in an index a moment late, and asking it is a round trip. So this server
+ * remembers the keys of items that it wrote or found. A place is a guess: the item is read there, and must have the
+ * identity. */
 
-/* The name under which a place is remembered. It is no valid table key. */
+/* The name under which a place is remembered. It is not a valid table key. */
 static struct value name_of_place(struct run *r, const struct entity *e, const struct row *identity)
 {
 	struct value_member *members = arena_array(r->arena, struct value_member, e->param_count + 1);

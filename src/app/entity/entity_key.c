@@ -68,11 +68,6 @@ bool key_matches(struct run *r, const struct template *t, struct value v, size_t
 
 /* ---- reading a key ---- */
 
-static bool is_number(const struct attribute *a)
-{
-	return a->type == ATTR_NUMBER || a->type == ATTR_INTEGER || a->type == ATTR_EPOCH;
-}
-
 static struct value number_from(struct run *r, const struct template_part *part, struct slice text)
 {
 	struct number n, half = { .digits = 5, .exponent = part->width - 1 };
@@ -91,7 +86,7 @@ static struct value read_part(struct run *r, const struct attribute *a, const st
 {
 	if (format_loses_value(part->format))
 		return VALUE_ABSENT;
-	if (is_number(a))
+	if (attribute_is_number(a))
 		return number_from(r, part, text);
 	if (part->format == FORMAT_PAD || part->format == FORMAT_OFFSET)
 		return VALUE_ABSENT;

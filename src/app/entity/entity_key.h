@@ -39,10 +39,6 @@ void key_read(struct run *r, const struct row *stored, struct row *f, bool all);
 const struct value *memo_place(const struct run *r, const struct entity *e, const struct value *args);
 void memo_keep_place(struct run *r, const struct entity *e, const struct value *args, struct value key);
 
-/* Whether the value is a list or a set; the i-th element of it. */
-bool has_many(struct value v);
-struct value element_of(struct run *r, const struct value_iter *it);
-
 /* The names a term or template reads by itself: attributes and computed keys of the item. */
 typedef void names_fn(void *ctx, const struct name *name);
 void names_each(const struct term *t, names_fn *fn, void *ctx);

@@ -37,14 +37,9 @@ struct seen {
 	struct row item;     /* its entity NULL: there is nothing, or no item of an entity */
 };
 
-static struct slice bytes_of(struct value key)
-{
-	return slice_make(key.p, key.n);
-}
-
 static struct seen *seen_of(struct run *r, struct value key)
 {
-	return r->memo ? map_get(&r->memo->items, bytes_of(key)) : NULL;
+	return r->memo ? map_get(&r->memo->items, value_slice(key)) : NULL;
 }
 
 /* Forgets whether the item has the identity: it is being read again. */
@@ -73,7 +68,7 @@ static struct seen *remember(struct run *r, struct value key)
 		forget_asked(m, s);
 	} else {
 		s = arena_new(r->arena, struct seen);
-		map_set(&m->items, bytes_of(value_copy(r->arena, key)), s);
+		map_set(&m->items, value_slice(value_copy(r->arena, key)), s);
 	}
 	*s = (struct seen){ 0 };
 	return s;

@@ -42,14 +42,6 @@ struct names {
 	bool *seen; /* by slot: visited already; ends circles */
 };
 
-bool names_among(const struct name *const *list, size_t count, const struct name *n)
-{
-	for (size_t i = 0; i < count; i++)
-		if (list[i] == n)
-			return true;
-	return false;
-}
-
 bool names_have(const struct name_list *l, const struct name *n)
 {
 	return names_among(l->list, l->count, n);

@@ -32,11 +32,22 @@ bool entity_allows_row(struct run *r, const struct entity *e, enum allow_verb ve
 	return true;
 }
 
+static void asking_init(struct entity_asking *q, struct run *r, const struct entity *e, enum allow_verb verb)
+{
+	*q = (struct entity_asking){ .otherwise = r->caller.operator_, .scope = { .run = r } };
+	verb = verb_with_rule(e, verb);
+	if (r->caller.operator_ || !e->allow[verb])
+		return;
+	q->rule = e->allow[verb];
+	q->bound = scope_bind(&q->scope);
+	term_remember(q->rule, &q->bound);
+}
+
 bool entity_allows_item(struct run *r, enum allow_verb verb, const struct row *item, bool *out)
 {
 	struct entity_asking q;
 
-	entity_asking_init(&q, r, item->entity, verb);
+	asking_init(&q, r, item->entity, verb);
 	return entity_ask(&q, item, out);
 }
 
@@ -49,15 +60,22 @@ bool entity_allows_witnessed(struct run *r, enum allow_verb verb, const struct r
 	return *out || !rule || scope_holds(&s, rule, out);
 }
 
-void entity_asking_init(struct entity_asking *q, struct run *r, const struct entity *e, enum allow_verb verb)
+bool entity_keeps(struct run *r, const struct row *item, struct witness *w, bool *out)
 {
-	*q = (struct entity_asking){ .otherwise = r->caller.operator_, .scope = { .run = r } };
-	verb = verb_with_rule(e, verb);
-	if (r->caller.operator_ || !e->allow[verb])
+	struct scope s = { .run = r, .item = item, .witness = w };
+
+	*out = r->caller.operator_ || r->is_own;
+	return *out || !item->entity || scope_holds(&s, item->entity->everywhere, out);
+}
+
+void entity_asking_rule(struct entity_asking *q, struct run *r, const struct term *rule)
+{
+	*q = (struct entity_asking){ .otherwise = true, .scope = { .run = r } };
+	if (r->caller.operator_ || !rule)
 		return;
-	q->rule = e->allow[verb];
+	q->rule = rule;
 	q->bound = scope_bind(&q->scope);
-	term_remember(q->rule, &q->bound);
+	term_remember(rule, &q->bound);
 }
 
 bool entity_ask(struct entity_asking *q, const struct row *item, bool *out)

@@ -12,7 +12,7 @@ enum input_use { INPUT_CREATE, INPUT_UPDATE, INPUT_PATCH, INPUT_ACTION };
 
 /* Reads the body of a write into `out`. Checks every attribute (type, range, choices, length in characters) and
  * normalises it (`lower`, timestamps to UTC seconds with Z). Reports all errors at once: INVALID with parts. A body
- * that is no object is MALFORMED; `body` NULL counts as an empty object.
+ * that is not an object is MALFORMED; `body` NULL counts as an empty object.
  *
  *   unknown names         an error, with a suggestion
  *   input_is_kept()       an error, except from operators; but a creation may give an `id`, and `the caller` is ignored
@@ -36,8 +36,8 @@ bool input_json(struct run *r, const struct attribute *attribute, struct slice n
  * says. */
 bool input_merge(struct run *r, const struct attribute *attribute, struct value was, struct value patch,
 		 struct value *out) MUST_CHECK;
-/* One value from text (a path or query parameter, a command line), as the attribute's type; `attribute` NULL: a string.
- * Elements of a list are separated by commas; maps are JSON. */
+/* One value from text (a path or query parameter, a command line), as the attribute's type; `attribute` NULL: a
+ * string. Elements of a list are separated by commas; maps are JSON. */
 bool input_text(struct run *r, const struct attribute *attribute, struct slice name, struct slice text,
 		struct value *out) MUST_CHECK;
 /* INVALID, naming each required attribute that the item lacks. An attribute with `when` is required only while that
@@ -56,8 +56,8 @@ bool input_password_fits(struct run *r, struct slice password) MUST_CHECK;
 /* Whether an omitted attribute is stored as NULL: `default null`. */
 bool input_default_is_null(const struct attribute *a);
 /* Shortens a value that the design makes (a default, `=`, `set`, `with`): a text or list over its maximum is cut
- * between characters, and a slug does not end in a hyphen. E-mail addresses, URLs and texts with a pattern are never cut:
- * they would become others. */
+ * between characters, and a slug does not end in a hyphen. E-mail addresses, URLs and texts with a pattern are never
+ * cut: they would become others. */
 struct value input_made(struct run *r, const struct attribute *attribute, struct value v);
 /* Applies `lower`: trims and lowers a text, or each element of a list and drops repetitions. A timestamp gets the
  * attribute's unit. All else is unchanged. */

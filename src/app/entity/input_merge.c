@@ -46,7 +46,7 @@ static struct value merge(struct arena *a, struct value was, struct value patch)
 	return value_make_map(a, list, n);
 }
 
-/* Unpacks a compressed map; absent if it is no map. */
+/* Unpacks a compressed map; absent if it is not a map. */
 static struct value unpacked(struct run *r, const struct attribute *a, struct value v)
 {
 	struct attribute any = { .name = a->name, .type = ATTR_MAP };

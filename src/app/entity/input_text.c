@@ -7,18 +7,9 @@
 #include "design/term/term_text.h"
 
 /* ---- normal form ---- */
-static bool is_space(char c)
-{
-	return c == ' ' || (c >= '\t' && c <= '\r');
-}
-
 static struct slice normal_text(struct arena *a, struct slice s)
 {
-	while (s.n && is_space(s.p[0]))
-		s.p++, s.n--;
-	while (s.n && is_space(s.p[s.n - 1]))
-		s.n--;
-	return text_lower(a, s);
+	return text_lower(a, slice_trim(s, SLICE_BLANKS));
 }
 
 /* Of equal elements the first stays. */
@@ -34,7 +25,7 @@ static struct value normal_list(struct arena *a, struct value v)
 		list[n] = it.value;
 		if (value_type(it.value) == VALUE_S)
 			list[n] = value_make_s(a, normal_text(a, value_bytes(it.value)));
-		if (!map_set(&seen, slice_make(list[n].p, list[n].n), &list[n]))
+		if (!map_set(&seen, value_slice(list[n]), &list[n]))
 			n++;
 	}
 	return value_make_list(a, list, n);
@@ -128,17 +119,13 @@ static struct json list_of(struct arena *a, struct slice s)
 {
 	size_t most = s.n ? 1 : 0, n = 0;
 	struct json *items;
+	struct slice item;
 
 	for (size_t i = 0; i < s.n; i++)
 		most += s.p[i] == ',';
 	items = arena_array(a, struct json, most);
-	while (n < most) {
-		const char *comma = memchr(s.p, ',', s.n);
-		size_t length = comma ? (size_t)(comma - s.p) : s.n;
-
-		items[n++] = string_of(slice_make(s.p, length));
-		s = slice_make(s.p + length + (comma != NULL), s.n - length - (comma != NULL));
-	}
+	while (n < most && slice_next(&s, ',', &item))
+		items[n++] = string_of(item);
 	return (struct json){ .type = JSON_ARRAY, .count = (uint32_t)n, .items = items };
 }
 

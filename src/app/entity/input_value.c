@@ -55,7 +55,7 @@ static struct slice double_text(struct arena *a, double d)
 	return arena_copy(a, slice_str(text));
 }
 
-/* Any JSON number; text where that is what numbers come as. False: `j` is no number DynamoDB can hold, and why. */
+/* Any JSON number; text where that is what numbers come as. False: `j` is not a number DynamoDB can hold, and why. */
 static bool read_number(struct input_place *at, const struct json *j, struct value *out, const char **why)
 {
 	struct error e = { 0 };

@@ -14,14 +14,6 @@ struct writing {
 	size_t without_count;
 };
 
-static bool is_left_out(const struct writing *w, const struct name *n)
-{
-	for (size_t i = 0; i < w->without_count; i++)
-		if (w->without[i] == n)
-			return true;
-	return false;
-}
-
 /* Every member begins with a comma; output_row() makes the first one a brace. */
 static void put_name(struct writing *w, struct slice name)
 {
@@ -42,14 +34,15 @@ static void put_compressed(struct buf *b, struct value v)
 /* ---- items of an entity ---- */
 static bool is_shown(const struct writing *w, const struct slot *n, bool show_private)
 {
-	return !n->hidden && (!n->private_ || show_private) && !is_left_out(w, n->name);
+	return !n->hidden && (!n->private_ || show_private) && !names_among(w->without, w->without_count, n->name);
 }
 
 /* Whether the row has a private value that would be written. */
 static bool has_secret(const struct writing *w, const struct slots *o, const struct value *values)
 {
 	for (size_t i = 0; o->has_private && i < o->written; i++)
-		if (o->list[i]->private_ && value_present(values[i]) && !is_left_out(w, o->list[i]->name))
+		if (o->list[i]->private_ && value_present(values[i]) &&
+		    !names_among(w->without, w->without_count, o->list[i]->name))
 			return true;
 	return false;
 }
@@ -173,8 +166,8 @@ static void put_stranger(struct run *r, struct writing *w, struct value item)
 	while (value_next(&it)) {
 		const struct name *n = design_named(r->design, it.name);
 
-		if (n &&
-		    (is_left_out(w, n) || is_secret_anywhere(r, n) || (n->key && !is_told_by_companion(r->design, n))))
+		if (n && (names_among(w->without, w->without_count, n) || is_secret_anywhere(r, n) ||
+			  (n->key && !is_told_by_companion(r->design, n))))
 			continue;
 		put_name(w, it.name);
 		output_value(w->b, it.value);

@@ -70,7 +70,7 @@ char *writer_other(struct json_fast *w, char *to, struct value v)
 void output_value(struct buf *b, struct value v)
 {
 	struct json_fast w;
-	char *to = json_fast_open(&w, b, slice_make((const char *)v.p, v.n), v.n);
+	char *to = json_fast_open(&w, b, value_slice(v), v.n);
 
 	json_fast_close(&w, writer_value(&w, to, v));
 }

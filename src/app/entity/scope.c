@@ -31,6 +31,20 @@ static bool enter(struct scope *s)
 	return run_fail(s->run, PROBLEM_INTERNAL, "The rules of this design depend on one another endlessly");
 }
 
+/* What the rule for everywhere keeps from the caller is not there. */
+static bool hide(struct scope *s, struct row *item, struct witness *w)
+{
+	bool keeps;
+
+	if (!item->entity || !item->entity->everywhere)
+		return true;
+	if (!entity_keeps(s->run, item, w, &keeps))
+		return false;
+	if (!keeps && !run_explores(s->run))
+		*item = (struct row){ 0 };
+	return true;
+}
+
 static bool other_item(struct scope *s, const struct term *t, const struct value *args, struct row *item,
 		       struct witness **w)
 {
@@ -41,11 +55,30 @@ static bool other_item(struct scope *s, const struct term *t, const struct value
 	if (!t->entity)
 		return run_fail(s->run, PROBLEM_INTERNAL, "There is no entity %.*s", SLICE_ARG(t->name));
 	if (!s->run->witnesses)
-		return entity_fetch(s->run, t->entity, args, t->arg_count, false, item);
+		return entity_fetch(s->run, t->entity, args, t->arg_count, false, item) && hide(s, item, NULL);
 	if (!entity_look(s->run, t->entity, args, t->arg_count, &look))
 		return false;
 	*item = look.item;
 	*w = witness_item(s->run, t->entity, &look);
+	return hide(s, item, *w);
+}
+
+/* What the caller may not read counts as absent. */
+static bool hide_unreadable(struct scope *s, const struct term *t, struct row *item)
+{
+	const struct attribute *a = NULL;
+	bool may = true;
+
+	if (!s->as_caller || !item->entity)
+		return true;
+	if (!entity_allows_item(s->run, ALLOW_READ, item, &may))
+		return false;
+	if (t->kind == TERM_FETCH)
+		a = slots_attribute(item->entity->slots, t->at);
+	if (may && a && a->private_ && !entity_allows_item(s->run, ALLOW_UPDATE, item, &may))
+		return false;
+	if (!may)
+		*item = (struct row){ 0 };
 	return true;
 }
 
@@ -61,7 +94,7 @@ static bool scope_fetch(void *ctx, const struct term *t, const struct value *arg
 	*v = VALUE_ABSENT;
 	if (!enter(s))
 		return stop(s, e);
-	ok = other_item(s, t, args, &other, &w);
+	ok = other_item(s, t, args, &other, &w) && hide_unreadable(s, t, &other);
 	*there = other.entity != NULL;
 	if (*there && t->kind == TERM_FETCH) {
 		*v = row_get(&other, t->at);
@@ -130,6 +163,7 @@ struct term_scope scope_bind(struct scope *s)
 		.has_role = scope_has_role,
 		.may = scope_may,
 		.caller = s->run->caller.subject,
+		.claims = s->run->caller.claims,
 		.now_ms = s->run->now_ms,
 		.arena = s->run->arena,
 	};

@@ -20,6 +20,7 @@ struct scope {
 	bool body;                /* it is a body: only input.x reads it */
 	const struct term_variable *variables;
 	size_t variable_count;
+	bool as_caller; /* other items that the caller may not read are absent, as are their private attributes */
 	struct witness *witness; /* notes reads of the item, if a write looks at this other item (witness.h); NULL: no notes */
 	bool failed; /* something failed during the evaluation, and the run has the problem: scope_error() */
 };

@@ -59,7 +59,9 @@ void oas_ref(struct oas *o, const char *kind, struct slice name); /* {"$ref": "#
 /* ---- values (openapi_type.c) ---- */
 /* The schema of a value; `a` NULL: a string. */
 void oas_attribute(struct oas *o, const struct attribute *a);
-/* The members of that schema. */
+/* The schema of the attribute's elements: it is a list or a set. An element of type ATTR_MAP may be anything. */
+void oas_element(struct oas *o, const struct attribute *a);
+/* The members of the schema of a value. */
 void oas_value_schema(struct oas *o, const struct attribute *a, bool nullable);
 const char *oas_json_type(enum attr_type t);
 /* The member `description`; nothing where there is nothing to say. */
@@ -74,16 +76,20 @@ void oas_action_input(struct oas *o, const struct entity *e, const struct action
 /* The object around a list: up to the schema of its items, and from there on. */
 void oas_begin_items(struct oas *o);
 void oas_end_items(struct oas *o, bool pages); /* pages: with `next` */
+/* The schema of what `show` adds to an item. */
+void oas_shown(struct oas *o, const struct attribute *show, size_t n);
 /* Whether the body of a PUT requires other attributes than that of a POST. */
 bool oas_put_differs(const struct entity *e);
 void oas_schemas(struct oas *o);
 
 /* ---- shared by all operations (openapi_common.c) ---- */
-void oas_problems(struct oas *o, unsigned problems);     /* members of `responses` */
 void oas_parameters(struct oas *o, unsigned parameters); /* elements of `parameters` */
 struct slice oas_common_name(enum oas_common c);
 void oas_common_schema(struct oas *o, enum oas_common c);
 void oas_components(struct oas *o);
+/* The member `responses`, up to the first one. Its end adds the problems, and ends the operation. */
+void oas_begin_responses(struct oas *o);
+void oas_end_responses(struct oas *o, unsigned problems);
 /* A response, up to the schema of its body; oas_end_content() closes it. */
 enum oas_header { OAS_ETAG = 1, OAS_LOCATION = 2, OAS_CACHE_CONTROL = 4 };
 void oas_begin_content(struct oas *o, const char *status, const char *description, unsigned headers);

@@ -79,74 +79,78 @@ static void put_access_parameters(struct oas *o, const struct access *c)
 	json_close(o->b, ']');
 }
 
-static void put_row(struct oas *o, const struct entity *e, enum oas_schema s)
+static void put_row(struct oas *o, const struct access *c, const struct entity *e, enum oas_schema s)
 {
+	if (c->show_count)
+		oas_put(o, "{'allOf':[");
 	if (e)
 		oas_ref_entity(o, e, s);
 	else
 		oas_ref_common(o, OAS_ANY_ITEM);
+	if (c->show_count) {
+		oas_shown(o, c->show, c->show_count);
+		oas_put(o, "]}");
+	}
 }
 
 static void put_rows(struct oas *o, const struct access *c, const struct entity *e)
 {
-	if (e && oas_pages(c)) {
+	if (e && oas_pages(c) && !c->show_count) {
 		oas_ref_entity(o, e, OAS_PAGE);
 		return;
 	}
 	oas_begin_items(o);
-	put_row(o, e, c->tree_parent.n ? OAS_NESTED : OAS_ITEM);
+	put_row(o, c, e, c->tree_parent.n ? OAS_NESTED : OAS_ITEM);
 	oas_end_items(o, oas_pages(c));
 }
 
 static void put_values(struct oas *o, const struct access *c, const struct entity *e)
 {
 	const struct attribute *a = e ? slots_attribute(e->slots, c->unite_at) : NULL;
-	struct attribute element = { .type = a ? a->element : ATTR_MAP };
 
 	oas_begin_items(o);
-	if (element.type == ATTR_MAP) {
+	if (a)
+		oas_element(o, a);
+	else
 		oas_put(o, "{}");
-	} else {
-		element.choices = a->choices;
-		element.choice_count = a->choice_count;
-		oas_attribute(o, &element);
-	}
 	oas_end_items(o, false);
+}
+
+static void put_result(struct oas *o, const struct access *c, const struct entity *e)
+{
+	switch (read_shape_of(c)) {
+	case READ_LIST: put_rows(o, c, e); break;
+	case READ_ONE: put_row(o, c, e, OAS_ITEM); break;
+	case READ_VALUES: put_values(o, c, e); break;
+	case READ_COUNT: oas_ref_common(o, OAS_COUNT); break;
+	case READ_COUNTS: oas_ref_common(o, OAS_COUNTS); break;
+	}
+}
+
+static unsigned problems_of(const struct access *c)
+{
+	return OAS_BIT(OAS_401) | OAS_BIT(OAS_422) | (oas_pages(c) ? OAS_BIT(OAS_400) : 0) |
+	       (read_shape_of(c) == READ_ONE ? OAS_BIT(OAS_404) : 0) |
+	       (c->allow || c->operators_only ? OAS_BIT(OAS_403) : 0);
 }
 
 static void put_access_response(struct oas *o, const struct access *c, const struct entity *e)
 {
-	enum read_shape shape = read_shape_of(c);
-	unsigned problems = OAS_BIT(OAS_401) | OAS_BIT(OAS_422);
+	static const char *const descriptions[] = {
+		[READ_ONE] = "The item", [READ_LIST] = "Items", [READ_VALUES] = "The answer", [READ_COUNT] = "The answer", [READ_COUNTS] = "The answer"
+	};
 	const char *why;
 
-	json_member_open(o->b, "responses", '{');
-	oas_begin_content(o, "200",
-			  shape == READ_ONE    ? "The item"
-			  : shape == READ_LIST ? "Items"
-					       : "The answer",
+	oas_begin_responses(o);
+	oas_begin_content(o, "200", descriptions[read_shape_of(c)],
 			  c->cache_seconds ? OAS_ETAG | OAS_CACHE_CONTROL : OAS_ETAG);
-	if (shape == READ_LIST)
-		put_rows(o, c, e);
-	else if (shape == READ_ONE)
-		put_row(o, e, OAS_ITEM);
-	else if (shape == READ_VALUES)
-		put_values(o, c, e);
-	else
-		oas_ref_common(o, shape == READ_COUNTS ? OAS_COUNTS : OAS_COUNT);
+	put_result(o, c, e);
 	if (read_live_can(o->d, c, &why))
 		oas_end_live_content(o);
 	else
 		oas_end_content(o);
 	oas_no_content(o, "304", "Not changed");
-	if (oas_pages(c))
-		problems |= OAS_BIT(OAS_400);
-	if (shape == READ_ONE)
-		problems |= OAS_BIT(OAS_404);
-	if (c->allow || c->operators_only)
-		problems |= OAS_BIT(OAS_403);
-	oas_problems(o, problems);
-	json_close(o->b, '}');
+	oas_end_responses(o, problems_of(c));
 }
 
 void oas_access(struct oas *o, const struct access *c)
@@ -163,5 +167,4 @@ void oas_access(struct oas *o, const struct access *c)
 	describe_access(o, c);
 	put_access_parameters(o, c);
 	put_access_response(o, c, e);
-	json_close(o->b, '}');
 }

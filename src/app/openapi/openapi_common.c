@@ -32,6 +32,8 @@ static const struct {
 	[OAS_CALLER] = { "Caller", "{'type':'object','required':['subject','roles'],'properties':{"
 				   "'subject':{'type':'string'},"
 				   "'roles':{'type':'array','items':{'type':'string'}},"
+				   "'claims':{'type':'object','additionalProperties':true,"
+				   "'description':'Those that the design declares.'},"
 				   "'operator':{'type':'boolean','description':'May do everything.'}}}" },
 };
 
@@ -98,7 +100,12 @@ static const struct {
 	[OAS_OTHER] = { "default", "Failed", "Any other failure" },
 };
 
-void oas_problems(struct oas *o, unsigned which)
+void oas_begin_responses(struct oas *o)
+{
+	json_member_open(o->b, "responses", '{');
+}
+
+void oas_end_responses(struct oas *o, unsigned which)
 {
 	which |= OAS_BIT(OAS_OTHER);
 	o->problems |= which;
@@ -107,6 +114,7 @@ void oas_problems(struct oas *o, unsigned which)
 			json_name(o->b, problems[i].status);
 			oas_ref(o, "responses", slice_str(problems[i].component));
 		}
+	oas_put(o, "}}");
 }
 
 static void put_response(struct oas *o, enum oas_problem p)

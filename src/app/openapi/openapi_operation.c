@@ -59,7 +59,7 @@ static const char *article(struct slice name)
 static bool asks_caller(const void *ctx, const struct term *t)
 {
 	(void)ctx;
-	return t->kind == TERM_CALLER || t->kind == TERM_IS_ROLE || t->kind == TERM_MAY;
+	return t->kind == TERM_CALLER || t->kind == TERM_CLAIM || t->kind == TERM_IS_ROLE || t->kind == TERM_MAY;
 }
 
 bool oas_needs_login(const struct term *t)
@@ -178,27 +178,23 @@ static void begin_entity_operation(struct oas *o, const char *id, const char *ve
 	oas_member_printf(o, "summary", "%s %s %.*s", verb, article(e->name), SLICE_ARG(e->name));
 }
 
-static void begin_responses(struct oas *o)
-{
-	json_member_open(o->b, "responses", '{');
-}
-
-/* Ends the operation, too. */
-static void end_responses(struct oas *o, unsigned problems)
-{
-	oas_problems(o, problems);
-	oas_put(o, "}}");
-}
-
 static void put_read(struct oas *o, const struct entity *e)
 {
 	begin_entity_operation(o, "get", "Read", e);
 	describe(o, e, ALLOW_READ, NULL);
 	put_parameters(o, OAS_BIT(OAS_IF_NONE_MATCH));
-	begin_responses(o);
-	put_item_response(o, "200", "The item", e, OAS_ETAG);
+	oas_begin_responses(o);
+	oas_begin_content(o, "200", "The item", OAS_ETAG);
+	if (e->show_count)
+		oas_put(o, "{'allOf':[");
+	oas_ref_entity(o, e, OAS_ITEM);
+	if (e->show_count) {
+		oas_shown(o, e->show, e->show_count);
+		oas_put(o, "]}");
+	}
+	oas_end_content(o);
 	oas_no_content(o, "304", "Not changed");
-	end_responses(o, OAS_BIT(OAS_401) | OAS_BIT(OAS_404));
+	oas_end_responses(o, OAS_BIT(OAS_401) | OAS_BIT(OAS_404));
 }
 
 #define WRITE_PROBLEMS                                                                                  \
@@ -211,9 +207,9 @@ static void put_create(struct oas *o, const struct entity *e)
 	describe(o, e, ALLOW_CREATE, NULL);
 	put_parameters(o, OAS_BIT(OAS_IDEMPOTENCY_KEY));
 	put_body(o, e, OAS_CREATE, true);
-	begin_responses(o);
+	oas_begin_responses(o);
 	put_item_response(o, "201", "Created", e, OAS_ETAG | OAS_LOCATION);
-	end_responses(o, WRITE_PROBLEMS);
+	oas_end_responses(o, WRITE_PROBLEMS);
 }
 
 bool oas_is_allowed(const struct term *t)
@@ -244,12 +240,12 @@ static void put_put(struct oas *o, const struct entity *e)
 		 replaces ? "With If-Match: replaces the item that is there." : NULL);
 	put_parameters(o, OAS_BIT(OAS_IDEMPOTENCY_KEY) | (replaces ? OAS_BIT(OAS_IF_MATCH) : 0));
 	put_body(o, e, oas_put_differs(e) || replaces ? OAS_PUT : OAS_CREATE, false);
-	begin_responses(o);
+	oas_begin_responses(o);
 	if (replaces)
 		put_item_response(o, "200", "Replaced", e, OAS_ETAG);
 	if (creates)
 		put_item_response(o, "201", "Created", e, OAS_ETAG | OAS_LOCATION);
-	end_responses(o, WRITE_PROBLEMS | OAS_BIT(OAS_412));
+	oas_end_responses(o, WRITE_PROBLEMS | OAS_BIT(OAS_412));
 }
 
 static void put_changed(struct oas *o, const struct entity *e)
@@ -272,9 +268,9 @@ static void put_update(struct oas *o, const struct entity *e)
 	oas_put(o, "},'application/merge-patch+json':{'schema':");
 	oas_ref_entity(o, e, OAS_UPDATE);
 	oas_end_content(o);
-	begin_responses(o);
+	oas_begin_responses(o);
 	put_changed(o, e);
-	end_responses(o, WRITE_PROBLEMS | OAS_BIT(OAS_412));
+	oas_end_responses(o, WRITE_PROBLEMS | OAS_BIT(OAS_412));
 }
 
 static void put_delete(struct oas *o, const struct entity *e)
@@ -282,9 +278,10 @@ static void put_delete(struct oas *o, const struct entity *e)
 	begin_entity_operation(o, "delete", "Delete", e);
 	describe(o, e, ALLOW_DELETE, e->delete_.soft ? "The item stays, marked as deleted." : NULL);
 	put_parameters(o, OAS_BIT(OAS_IDEMPOTENCY_KEY) | OAS_BIT(OAS_IF_MATCH));
-	begin_responses(o);
+	oas_begin_responses(o);
 	oas_no_content(o, "204", "Deleted");
-	end_responses(o, OAS_BIT(OAS_401) | OAS_BIT(OAS_403) | OAS_BIT(OAS_404) | OAS_BIT(OAS_409) | OAS_BIT(OAS_412));
+	oas_end_responses(o,
+			  OAS_BIT(OAS_401) | OAS_BIT(OAS_403) | OAS_BIT(OAS_404) | OAS_BIT(OAS_409) | OAS_BIT(OAS_412));
 }
 
 static void put_action(struct oas *o, const struct entity *e, const struct action *x)
@@ -304,12 +301,12 @@ static void put_action(struct oas *o, const struct entity *e, const struct actio
 		oas_action_input(o, e, x);
 		oas_end_content(o);
 	}
-	begin_responses(o);
+	oas_begin_responses(o);
 	if (x->gather_seconds)
 		oas_no_content(o, "202", "Accepted; written soon");
 	else
 		put_changed(o, e);
-	end_responses(o, WRITE_PROBLEMS | OAS_BIT(OAS_412));
+	oas_end_responses(o, WRITE_PROBLEMS | OAS_BIT(OAS_412));
 }
 
 /* An action on all rows of a list. */
@@ -323,11 +320,11 @@ static void put_each(struct oas *o, const struct access *c, struct slice action)
 		   "Items whose state does not allow it are skipped.'");
 	oas_security(o, true);
 	put_parameters(o, OAS_BIT(OAS_IDEMPOTENCY_KEY));
-	begin_responses(o);
+	oas_begin_responses(o);
 	oas_begin_content(o, "200", "How many", 0);
 	oas_put(o, "{'type':'object','properties':{'done':{'type':'integer'},'more':{'type':'boolean'}}}");
 	oas_end_content(o);
-	end_responses(o, WRITE_PROBLEMS);
+	oas_end_responses(o, WRITE_PROBLEMS);
 }
 
 void oas_operation(struct oas *o, const struct route *r)

@@ -42,36 +42,20 @@ void oas_ref_common(struct oas *o, enum oas_common c)
 
 /* ---- bodies ---- */
 
-static bool is_param(const struct entity *e, size_t n, const struct name *name)
-{
-	for (size_t i = 0; i < n; i++)
-		if (e->param_at[i] == name)
-			return true;
-	return false;
-}
-
-/* How many parameters the address has that items are created at: those at the end of the item's path are left off. */
+/* How many parameters the address has that items are created at. */
 static size_t collection_params(const struct entity *e)
 {
-	const struct template *t = e->path_template;
-	size_t n = e->param_count, i = t ? t->part_count : 0;
+	struct slice path = entity_collection(e);
+	size_t n = 0;
 
-	while (i && t->parts[i - 1].names && n) {
-		struct slice before = i > 1 ? t->parts[i - 2].literal : SLICE("");
-
-		if (!before.n || before.p[before.n - 1] != '/')
-			return n; /* the rest of its segment is text */
-		n--;
-		if (before.n > 1)
-			return n;
-		i -= 2; /* only a slash between this one and the one before */
-	}
+	for (size_t i = 0; i < path.n; i++)
+		n += path.p[i] == '<';
 	return n;
 }
 
 static bool must_be_given(const struct entity *e, const struct attribute *a, size_t params)
 {
-	return a->required && !a->when && !a->default_ && !input_is_kept(a) && !is_param(e, params, a->at);
+	return a->required && !a->when && !a->default_ && !input_is_kept(a) && !names_among(e->param_at, params, a->at);
 }
 
 bool oas_put_differs(const struct entity *e)
@@ -215,6 +199,26 @@ static void put_item(struct oas *o, const struct entity *e)
 	for (size_t i = 0; i < e->key_count; i++)
 		if (slots_show_key(o->d, e, i))
 			put_computed(o, e, &e->keys[i]);
+	oas_put(o, "}}");
+}
+
+void oas_shown(struct oas *o, const struct attribute *show, size_t n)
+{
+	oas_put(o, "{'type':'object','properties':{");
+	for (size_t i = 0; i < n; i++) {
+		struct buf b;
+
+		buf_init(&b, o->a);
+		buf_lit(&b, "Shown: `");
+		term_print(&b, show[i].derived);
+		buf_lit(&b, "`. Absent where another item does not exist, or the caller may not read it.");
+		json_name_string(o->b, show[i].name);
+		json_open(o->b, '{');
+		oas_value_schema(o, &show[i], false);
+		json_member_string(o->b, "description", buf_slice(&b));
+		json_member_bool(o->b, "readOnly", true);
+		json_close(o->b, '}');
+	}
 	oas_put(o, "}}");
 }
 

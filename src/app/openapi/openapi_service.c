@@ -1,4 +1,4 @@
-/* Operations that every design has: login, me, batch, call and the two descriptions.
+/* Operations that every design has: login, renew, logout, me, batch, call and the two descriptions.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "app/auth/caller.h"
 #include "app/openapi/openapi.h"
@@ -14,11 +14,58 @@ static void begin_service(struct oas *o, const char *id, const char *summary, bo
 /* The rest of an operation: its answer, whose schema `json` is, and its problems. */
 static void put_answer(struct oas *o, const char *description, const char *json, unsigned problems)
 {
-	json_member_open(o->b, "responses", '{');
+	oas_begin_responses(o);
 	oas_begin_content(o, "200", description, 0);
 	oas_put(o, json);
 	oas_end_content(o);
-	oas_problems(o, problems);
+	oas_end_responses(o, problems);
+}
+
+/* Leaves `properties` open. */
+static void put_tokens(struct oas *o, bool renewed)
+{
+	oas_put(o, "{'type':'object','required':['token','token_type','expires_in','subject','roles'");
+	oas_put(o, renewed ? "'renewal','renewal_expires_in'],'properties':{" : "],'properties':{");
+	oas_put(o, "'token':{'type':'string'},'token_type':{'type':'string'},"
+		   "'expires_in':{'type':'integer','description':'Seconds.'},"
+		   "'subject':{'type':'string'},'roles':{'type':'array','items':{'type':'string'}}");
+	if (renewed)
+		oas_put(o, "'renewal':{'type':'string','description':'For one POST /renew, which returns the next one.'},"
+			   "'renewal_expires_in':{'type':'integer','description':'Seconds.'}");
+}
+
+static void put_renew(struct oas *o)
+{
+	begin_service(o, "renew", "New tokens for a renewal token", false);
+	oas_put(o,
+		"'description':'A renewal token is good for one renewal. A second one ends the session, unless it has the "
+		"Idempotency-Key of the first.'");
+	json_member_open(o->b, "parameters", '[');
+	oas_parameters(o, OAS_BIT(OAS_IDEMPOTENCY_KEY));
+	json_close(o->b, ']');
+	oas_begin_body(o, true);
+	oas_put(o, "{'type':'object','required':['renewal'],'properties':{'renewal':{'type':'string'}}}");
+	oas_end_content(o);
+	json_member_open(o->b, "responses", '{');
+	oas_begin_content(o, "200", "For `Authorization: Bearer`, and for the next renewal", 0);
+	put_tokens(o, true);
+	oas_put(o, "}}");
+	oas_end_content(o);
+	oas_problems(o, OAS_BIT(OAS_400) | OAS_BIT(OAS_401) | OAS_BIT(OAS_422));
+	oas_put(o, "}}");
+}
+
+static void put_logout(struct oas *o)
+{
+	begin_service(o, "logout", "Ends the session, or all sessions of the account", false);
+	oas_begin_body(o, false);
+	oas_put(o, "{'type':'object','properties':{"
+		   "'everywhere':{'type':'boolean','description':'All sessions of the account.'},"
+		   "'renewal':{'type':'string','description':'Instead of the token, which may have ended.'}}}");
+	oas_end_content(o);
+	json_member_open(o->b, "responses", '{');
+	oas_no_content(o, "204", "The session has ended");
+	oas_problems(o, OAS_BIT(OAS_400) | OAS_BIT(OAS_401) | OAS_BIT(OAS_409) | OAS_BIT(OAS_422));
 	oas_put(o, "}}");
 }
 
@@ -32,32 +79,28 @@ static void put_login(struct oas *o, const struct entity *e)
 		json_name_string(o->b, e->login.by[i]);
 		oas_put(o, "{'type':'string'}");
 	}
-	oas_put(o, "'name':{'type':'string','description':'In place of any of the others.'},"
-		   "'password':{'type':'string','format':'password','writeOnly':true}}}");
+	if (!slice_among(e->login.by, e->login.by_count, SLICE("name")))
+		oas_put(o, "'name':{'type':'string','description':'In place of any of the others.'}");
+	oas_put(o, "'password':{'type':'string','format':'password','writeOnly':true}}}");
 	oas_end_content(o);
-	json_member_open(o->b, "responses", '{');
+	oas_begin_responses(o);
 	oas_begin_content(o, "200", "For `Authorization: Bearer`", 0);
-	oas_put(o, "{'type':'object','required':['token','token_type','expires_in','subject','roles'],'properties':{"
-		   "'token':{'type':'string'},'token_type':{'type':'string'},"
-		   "'expires_in':{'type':'integer','description':'Seconds.'},"
-		   "'subject':{'type':'string'},'roles':{'type':'array','items':{'type':'string'}}");
+	put_tokens(o, e->login.session_seconds != 0);
 	json_name_string(o->b, text_lower(o->a, e->name));
 	oas_ref_entity(o, e, OAS_ITEM);
 	oas_put(o, "}}");
 	oas_end_content(o);
-	oas_problems(o, OAS_BIT(OAS_400) | OAS_BIT(OAS_401) | OAS_BIT(OAS_422) | OAS_BIT(OAS_429));
-	oas_put(o, "}}");
+	oas_end_responses(o, OAS_BIT(OAS_400) | OAS_BIT(OAS_401) | OAS_BIT(OAS_422) | OAS_BIT(OAS_429));
 }
 
 static void put_me(struct oas *o)
 {
 	begin_service(o, "me", "Who the token says you are", true);
-	json_member_open(o->b, "responses", '{');
+	oas_begin_responses(o);
 	oas_begin_content(o, "200", "The caller", 0);
 	oas_ref_common(o, OAS_CALLER);
 	oas_end_content(o);
-	oas_problems(o, OAS_BIT(OAS_401));
-	oas_put(o, "}}");
+	oas_end_responses(o, OAS_BIT(OAS_401));
 }
 
 static void put_batch(struct oas *o)
@@ -88,7 +131,8 @@ static void put_call(struct oas *o)
 		   "'pattern':{'type':'string'},"
 		   "'with':{'type':'object','additionalProperties':true},"
 		   "'as':{'type':'object','properties':{'subject':{'type':'string'},"
-		   "'roles':{'type':'array','items':{'type':'string'}}}},"
+		   "'roles':{'type':'array','items':{'type':'string'}},"
+		   "'claims':{'type':'object','additionalProperties':true}}},"
 		   "'explain':{'type':'boolean'}}}");
 	oas_end_content(o);
 	put_answer(o, "What the pattern returns, and how",
@@ -107,6 +151,8 @@ void oas_service(struct oas *o, const struct route *r)
 {
 	switch (r->kind) {
 	case ROUTE_LOGIN: put_login(o, caller_first_login(o->d)); break;
+	case ROUTE_RENEW: put_renew(o); break;
+	case ROUTE_LOGOUT: put_logout(o); break;
 	case ROUTE_ME: put_me(o); break;
 	case ROUTE_BATCH: put_batch(o); break;
 	case ROUTE_CALL: put_call(o); break;

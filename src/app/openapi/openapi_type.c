@@ -81,25 +81,6 @@ static void put_pattern(struct oas *o, const struct regex *x)
 	json_member_string(o->b, "pattern", buf_slice(&b));
 }
 
-/* The elements of a list or set. ATTR_MAP stands for anything. */
-static void put_element(struct oas *o, const struct attribute *a)
-{
-	json_member_open(o->b, "items", '{');
-	if (a->element != ATTR_MAP)
-		put_type(o, a->element, false);
-	if (a->element == ATTR_TIMESTAMP)
-		json_member_word(o->b, "format", "date-time");
-	put_form(o, a->form);
-	put_pattern(o, a->matches);
-	if (a->element == ATTR_BINARY)
-		json_member_word(o->b, "contentEncoding", "base64");
-	if (a->element == ATTR_ENUM)
-		put_choices(o, a, false);
-	if (a->element == ATTR_LIST)
-		oas_put(o, "'items':{}");
-	json_close(o->b, '}');
-}
-
 void oas_value_schema(struct oas *o, const struct attribute *a, bool nullable)
 {
 	nullable |= input_default_is_null(a);
@@ -108,7 +89,8 @@ void oas_value_schema(struct oas *o, const struct attribute *a, bool nullable)
 	if (a->type == ATTR_ENUM)
 		put_choices(o, a, nullable);
 	if (a->type == ATTR_LIST || a->type == ATTR_SET) {
-		put_element(o, a);
+		json_name(o->b, "items");
+		oas_element(o, a);
 	} else {
 		put_form(o, a->form);
 		put_pattern(o, a->matches);
@@ -135,13 +117,61 @@ void oas_attribute(struct oas *o, const struct attribute *a)
 	json_close(o->b, '}');
 }
 
+void oas_element(struct oas *o, const struct attribute *a)
+{
+	const struct attribute element = {
+		.type = a->element,
+		.element = ATTR_MAP,
+		.form = a->form,
+		.matches = a->matches,
+		.choices = a->choices,
+		.choice_count = a->choice_count,
+	};
+
+	if (a->element == ATTR_MAP)
+		oas_put(o, "{}");
+	else
+		oas_attribute(o, &element);
+}
+
 /* ---- descriptions ---- */
 
-static void add_sentence(struct buf *b, const char *sentence)
+__attribute__((format(printf, 2, 3))) static void say(struct buf *b, const char *fmt, ...)
 {
+	va_list ap;
+
+	va_start(ap, fmt);
 	if (b->n)
 		buf_byte(b, ' ');
-	buf_str(b, sentence);
+	buf_put(b, arena_vprintf(b->arena, fmt, ap));
+	va_end(ap);
+}
+
+/* What the server makes of the value. */
+static void say_source(struct buf *b, const struct attribute *a)
+{
+	if (a->sequence)
+		say(b, "A sequence: the last number taken.");
+	else if (a->counter)
+		say(b, "A counter.");
+	if (a->next)
+		say(b, "The next number of `%.*s` of its %.*s.", SLICE_ARG(a->next_attribute),
+		    SLICE_ARG(a->next->entity));
+	if (a->copy_entity.n)
+		say(b, "A copy of `%.*s` of %.*s.", SLICE_ARG(a->copy_attribute), SLICE_ARG(a->copy_entity));
+	if (a->derived) {
+		say(b, "Derived: `");
+		term_print(b, a->derived);
+		buf_lit(b, "`.");
+	}
+	if (a->the_caller)
+		say(b, "Who created it.");
+	if (a->now)
+		say(b, "When it was created.");
+	if (a->touched)
+		say(b, "When it was last changed.");
+	if (a->id)
+		say(b, "Generated if not given.");
 }
 
 void oas_attribute_description(struct oas *o, const struct attribute *a)
@@ -150,41 +180,20 @@ void oas_attribute_description(struct oas *o, const struct attribute *a)
 
 	buf_init(&b, o->a);
 	if (a->type == ATTR_EPOCH)
-		add_sentence(&b, "Seconds since 1970.");
+		say(&b, "Seconds since 1970.");
 	if (a->matches && !regex_is_portable(a->matches))
-		buf_printf(&b, "Matches the PCRE2 pattern `%.*s`.", SLICE_ARG(regex_text(a->matches)));
+		say(&b, "Matches the PCRE2 pattern `%.*s`.", SLICE_ARG(regex_text(a->matches)));
 	if (a->fine)
-		add_sentence(&b, "With milliseconds: 2026-01-15T10:30:00.000Z.");
-	if (a->sequence)
-		add_sentence(&b, "A sequence: the last number taken.");
-	else if (a->counter)
-		add_sentence(&b, "A counter.");
-	if (a->next)
-		buf_printf(&b, "%sThe next number of `%.*s` of its %.*s.", b.n ? " " : "", SLICE_ARG(a->next_attribute),
-			   SLICE_ARG(a->next->entity));
-	if (a->copy_entity.n)
-		buf_printf(&b, "A copy of `%.*s` of %.*s.", SLICE_ARG(a->copy_attribute), SLICE_ARG(a->copy_entity));
-	if (a->derived) {
-		add_sentence(&b, "Derived: `");
-		term_print(&b, a->derived);
-		buf_lit(&b, "`.");
-	}
-	if (a->the_caller)
-		add_sentence(&b, "Who created it.");
-	if (a->now)
-		add_sentence(&b, "When it was created.");
-	if (a->touched)
-		add_sentence(&b, "When it was last changed.");
-	if (a->id)
-		add_sentence(&b, "Generated if not given.");
+		say(&b, "With milliseconds: 2026-01-15T10:30:00.000Z.");
+	say_source(&b, a);
 	if (a->unique)
-		add_sentence(&b, "Unique.");
+		say(&b, "Unique.");
 	if (a->lower)
-		add_sentence(&b, "Trimmed and in lower case.");
+		say(&b, "Trimmed and in lower case.");
 	if (a->fixed && !input_is_kept(a))
-		add_sentence(&b, "Cannot change after creation.");
+		say(&b, "Cannot change after creation.");
 	if (a->private_)
-		add_sentence(&b, "Visible only to those who may update the item.");
+		say(&b, "Visible only to those who may update the item.");
 	if (b.n)
 		json_member_string(o->b, "description", buf_slice(&b));
 }

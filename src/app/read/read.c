@@ -13,17 +13,19 @@ uint64_t read_hash(struct value v)
 
 /* ---- results ---- */
 
-static void to_rows(struct run *r, const struct found *rows, size_t n, struct read_result *out)
+static bool to_rows(struct pattern *p, const struct found *rows, size_t n, struct read_result *out)
 {
-	out->rows = arena_array(r->arena, struct row, n);
+	out->rows = arena_array(p->g->r->arena, struct row, n);
 	out->row_count = n;
 	for (size_t i = 0; i < n; i++)
 		out->rows[i] = rows[i].shown;
+	return !p->shows || shown_of_rows(p, out->rows, n);
 }
 
 #define DAY_MS 86400000
 
-/* The content of a cursor: the time of the first page, if later pages depend on it; the rows shown so far; the place. */
+/* The content of a cursor: the time of the first page, if later pages depend on it; the rows shown so far; the
+ * place. */
 struct resumption {
 	uint64_t shown;
 	struct slice place;
@@ -50,7 +52,7 @@ static bool resume(struct reading *g, const struct read_request *q, struct resum
 	return true;
 }
 
-/* No more exact than the next page needs: the less it says, the more often the cursor is the same. */
+/* No more exact than the next page needs: the less a cursor says, the more often it is the same. */
 static uint64_t time_of_first(const struct pattern *p)
 {
 	switch (p->known->time) {
@@ -119,8 +121,7 @@ static bool read_list(struct pattern *p, const struct read_request *q, const str
 		add_next(p, q, s, got ? last : s->now, from->shown + n, out);
 	if (p->access->rank && !p->access->rank_keep && !rank_sort(p, rows, n))
 		return false;
-	to_rows(p->g->r, rows, n, out);
-	return true;
+	return to_rows(p, rows, n, out);
 }
 
 static bool read_one(struct pattern *p, struct read_result *out)
@@ -133,8 +134,7 @@ static bool read_one(struct pattern *p, struct read_result *out)
 		return false;
 	if (!got)
 		return run_fail(p->g->r, PROBLEM_NOT_FOUND, "There is nothing here, or you may not see it");
-	to_rows(p->g->r, &row, 1, out);
-	return true;
+	return to_rows(p, &row, 1, out);
 }
 
 static bool read_batch(struct pattern *p, const struct read_request *q, struct read_result *out)
@@ -142,10 +142,7 @@ static bool read_batch(struct pattern *p, const struct read_request *q, struct r
 	struct found *rows;
 	size_t n;
 
-	if (!shape_batch(p, q, &rows, &n))
-		return false;
-	to_rows(p->g->r, rows, n, out);
-	return true;
+	return shape_batch(p, q, &rows, &n) && to_rows(p, rows, n, out);
 }
 
 static bool is_mixed(const struct pattern *p)
@@ -159,9 +156,8 @@ static bool read_all(struct pattern *p, struct read_result *out)
 	struct found *rows;
 	size_t n;
 
-	if (!s || !flow_all(s, &rows, &n))
+	if (!s || !flow_all(s, &rows, &n) || !to_rows(p, rows, n, out))
 		return false;
-	to_rows(p->g->r, rows, n, out);
 	out->mixed = n && is_mixed(p);
 	if (p->access->unite.n)
 		return shape_unite(p, out);
@@ -214,6 +210,7 @@ bool read_access(struct run *r, const struct read_request *q, struct read_result
 
 	*out = (struct read_result){ .shape = read_shape_of(q->access) };
 	pattern_init(&p, &g, q->access, q->trusted);
+	p.shows = q->shows;
 	if (q->limit < 0 || q->limit > READ_MOST_LIMIT)
 		return run_invalid(r, SLICE("limit"), "must be between 1 and %d", READ_MOST_LIMIT);
 	if (!resume(&g, q, &from) || !pattern_params(&g, q->access, q->params, q->trusted, &params, &none))

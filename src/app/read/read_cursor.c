@@ -5,9 +5,9 @@
  *   16     n     AES-256-SIV (RFC 5297) of: 1 byte 0 or 1, then the payload; with 1 be32 of its size, then deflated
  * All in base64url without padding. Signed along: the names of the design and the pattern, the parameters given.
  *
- * SIV needs no nonce: the same place of the same list always has the same cursor. So a page has the same ETag each time, and
- * one address at which caches can share it. Two equal cursors show that their places are equal, and nothing else.
- * SPDX-License-Identifier: Apache-2.0 */
+ * SIV needs no nonce: the same place of the same list always has the same cursor. So a page has the same ETag each
+ * time, and one address at which caches can share it. Two equal cursors show that their places are equal, and nothing
+ * else. SPDX-License-Identifier: Apache-2.0 */
 #include <libdeflate.h>
 #include <openssl/evp.h>
 #include <pthread.h>

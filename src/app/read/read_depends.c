@@ -14,6 +14,8 @@ static bool is_plain(const struct design *d, const struct access *access, bool p
 		*why = "it is made of many items";
 	else if (access->tree_parent.n)
 		*why = "it is a tree; watch the items in it by another list";
+	else if (access->show_count)
+		*why = "its rows show more than the items in it, whose changes alone would be told";
 	else if (access->rank && access->rank_keep)
 		*why = "which items are in it depends on all the others";
 	else if (access->kind == ACCESS_BATCH)
@@ -37,7 +39,8 @@ bool read_live_can(const struct design *d, const struct access *access, const ch
 
 /* ---- the patterns of a merge ---- */
 
-/* Calls visit() for each pattern that a merge runs, and for the one whose rows it runs them for, until one returns true. */
+/* Calls visit() for each pattern that a merge runs, and for the one whose rows it runs them for, until one returns
+ * true. */
 static bool any_part(const struct access *a, bool (*visit)(void *ctx, const struct access *part), void *ctx)
 {
 	for (size_t i = 0; i < a->merge_of_count; i++)
@@ -61,14 +64,23 @@ bool read_term_reads(const struct term *t, const struct name *name)
 static bool is_caller(const void *ctx, const struct term *t)
 {
 	(void)ctx;
-	return t->kind == TERM_CALLER || t->kind == TERM_IS_ROLE || t->kind == TERM_MAY ||
-	       t->kind == TERM_VISIBLE /* asks rules of others */ ||
-	       (t->kind == TERM_PATH && slice_is(t->names[0], "caller"));
+	return t->kind == TERM_CALLER || t->kind == TERM_CLAIM || t->kind == TERM_IS_ROLE || t->kind == TERM_MAY ||
+	       t->kind == TERM_VISIBLE /* asks rules of others */;
 }
 
 static bool term_asks(const struct term *t)
 {
 	return term_any(t, is_caller, NULL);
+}
+
+/* <caller>, <caller.tenant> */
+static bool template_asks(const struct design *d, const struct template *t)
+{
+	bool asks = template_reads(t, d->caller_at);
+
+	for (size_t i = 0; i < d->callers.claim_count; i++)
+		asks = asks || template_reads(t, d->callers.claims[i].attribute.at);
+	return asks;
 }
 
 static bool entity_asks(const struct entity *e)
@@ -81,20 +93,34 @@ static bool entity_asks(const struct entity *e)
 	       (hides && term_asks(e->allow[ALLOW_UPDATE]));
 }
 
+static bool is_for_some(const void *ctx, const struct term *t)
+{
+	(void)ctx;
+	return (t->kind == TERM_FETCH || t->kind == TERM_EXISTS) && t->entity && entity_asks(t->entity);
+}
+
+/* Other items are shown to those who may read them. */
+static bool show_asks(const struct access *a)
+{
+	for (size_t i = 0; i < a->show_count; i++)
+		if (term_asks(a->show[i].derived) || term_any(a->show[i].derived, is_for_some, NULL))
+			return true;
+	return false;
+}
+
 static bool pattern_asks(const struct design *d, const struct access *a)
 {
 	bool asks = term_asks(a->allow) || term_asks(a->filter) || (a->has_then && term_asks(a->then.keep)) ||
-		    term_asks(a->range_list) || term_asks(a->rank);
+		    term_asks(a->range_list) || term_asks(a->rank) || show_asks(a);
 
 	for (size_t i = 0; i < a->merge_with_count; i++)
 		asks = asks || term_asks(a->merge_with[i].term);
 	for (size_t i = 0; i < a->query_param_count; i++)
 		asks = asks || term_asks(a->query_params[i].default_);
 	for (size_t i = 0; i < a->where_count; i++)
-		asks = asks || template_reads(a->where[i].value, d->caller_at) ||
-		       template_reads(a->where[i].upper, d->caller_at);
+		asks = asks || template_asks(d, a->where[i].value) || template_asks(d, a->where[i].upper);
 	for (size_t i = 0; a->has_then && i < a->then.key_count; i++)
-		asks = asks || template_reads(a->then.keys[i].template, d->caller_at) || term_asks(a->then.keys[i].when);
+		asks = asks || template_asks(d, a->then.keys[i].template) || term_asks(a->then.keys[i].when);
 	for (size_t i = 0; i < a->get.arg_count; i++)
 		asks = asks || term_asks(a->get.args[i]);
 	return asks || (a->has_then && !a->then.of); /* whatever it leads to */

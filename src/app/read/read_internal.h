@@ -1,13 +1,15 @@
 /* The inside of read.h: flows of rows, stacked on one another. For read*.c only.
  *
- * A pattern becomes a flow of raw rows (a query, a merge, rows at hand) under a flow that shows them (`then`, rules). Rows
- * are read in chunks and handed on one by one. Each row has a place, so that reading can resume after any of them.
+ * A pattern becomes a flow of raw rows (a query, a merge, rows at hand) under a flow that shows them (`then`, rules).
+ * Rows are read in chunks and handed on one by one. Each row has a place, so that reading can resume after any of
+ * them.
  *
  * Invariants
- *   R1  flow->now is the place of the row that flow_next() returned last; if rows were read since and none returned, it is
- *       where reading has got to. Reading that resumes at `now` neither repeats nor skips a row.
+ *   R1  flow->now is the place of the row that flow_next() returned last; if rows were read since and none returned,
+ *       it is where reading has got to. Reading that resumes at `now` neither repeats nor skips a row.
  *   R2  Places never change once made, and live in the arena.
- *   R3  flow_next() returns no row when the flow has ended, or when the reading has used up its rows: flow->ended tells.
+ *   R3  flow_next() returns no row when the flow has ended, or when the reading has used up its rows: flow->ended
+ *       tells.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef THORPE_APP_READ_READ_INTERNAL_H
 #define THORPE_APP_READ_READ_INTERNAL_H
@@ -41,6 +43,7 @@ struct read_known {
 	bool mixed;                    /* rows may be of several entities */
 	bool asks_caller;              /* two callers may get different answers (operators do in any case) */
 	bool row_rule;                 /* the pattern's own rule reads rows */
+	bool keeps;                    /* its partition key proves the rule for everywhere (design/isolation.h) */
 	bool by_age;                   /* the rank reads `age` */
 	enum read_time time;           /* how pages depend on the time of the first one */
 	const struct term *filter;     /* the pattern's, with input.x for bare parameters */
@@ -49,8 +52,8 @@ struct read_known {
 	/* QUERY with `without`: attributes to leave out of the projection, and all attributes there are */
 	const struct slice *left_out, *projected;
 	size_t left_out_count, projected_count;
-	/* QUERY of an index with a part of the attributes, by entity: whether rows have all that these rules read. NULL: they
-	 * have all attributes */
+	/* QUERY of an index with a part of the attributes, by entity: whether rows have all that these rules read.
+	 * NULL: they have all attributes */
 	struct read_suffices {
 		bool list, read, own;
 	} * suffices;
@@ -59,6 +62,9 @@ struct read_known {
 const struct read_known *read_known(struct run *r, const struct access *access);
 /* The rule for a verb; LIST without one has that of READ. */
 const struct term *read_rule(const struct entity *e, enum allow_verb verb);
+/* The rule that a row must pass besides the pattern's; NULL: none. `past_rules`: as struct pattern. Also rows without a rule
+ * of their own, which only lead elsewhere, pass the rule for everywhere. */
+const struct term *read_row_rule(const struct entity *e, enum allow_verb verb, bool past_rules);
 
 /* read_depends.c */
 bool read_asks_caller(const struct design *d, const struct access *access, struct arena *a);
@@ -97,8 +103,8 @@ struct found {
 
 struct flow;
 struct flow_ops {
-	/* Pushes about as many rows as wanted; or sets ended; or neither, if no row that was read counts. Moves `now` when it
-	 * pushes none. */
+	/* Pushes about as many rows as wanted; or sets ended; or neither, if no row that was read counts. Moves `now`
+	 * when it pushes none. */
 	bool (*more)(struct flow *s, size_t want);
 	void (*save)(struct flow *s, const struct read_place *p, struct buf *b);
 	/* Before the first more(). False: not a saved place; no problem is set. */
@@ -140,6 +146,7 @@ struct pattern {
 	bool past_rules; /* `shows: all rows`: no rules of rows; items that fit no entity are left out all the same */
 	bool row_rule;   /* the pattern's own rule reads rows, so each must pass it besides its entity's rule */
 	bool trusted;    /* the runtime itself reads */
+	bool shows;      /* read_request.shows */
 	bool child;      /* part of a merge */
 	bool followed;   /* its rows only lead to others, so that those of an entity without any rule pass */
 	bool descending, ordered; /* ordered: by the merge it is part of */
@@ -169,8 +176,8 @@ bool pattern_row(const struct pattern *p, struct value stored, struct found *out
 
 /* ---- queries ---- */
 struct flow *query_open(struct pattern *p);
-/* Counted by the database: without expired items and, unless the pattern is open, without items of no possible entity, by
- * the prefixes of the table's key. */
+/* Counted by the database: without expired items and, unless the pattern is open, without items of no possible entity,
+ * by the prefixes of the table's key. */
 bool query_count(struct pattern *p, int64_t *count) MUST_CHECK;
 /* Whether those prefixes tell all such items. */
 bool query_can_tell_strangers(const struct pattern *p);
@@ -191,7 +198,8 @@ bool merge_is_disjoint(const struct pattern *p);
 
 /* ---- rules and `then` (read_then.c) ---- */
 struct flow *show_open(struct pattern *p, struct flow *raw);
-/* Which rules rows must pass. An item of no entity that is no companion either is for operators alone: it has no rule. */
+/* Which rules rows must pass. An item that is neither of an entity nor a companion has no rule: only operators see
+ * it. */
 struct show_question {
 	enum allow_verb verb;
 	bool of_rows;  /* the rules of the rows' entities */
@@ -203,6 +211,10 @@ struct show_question {
 bool show_allowed(struct pattern *p, struct found *rows, size_t *n, const struct show_question *q) MUST_CHECK;
 /* The key that `then` leads to from a row; absent: none. */
 bool then_key(struct pattern *p, const struct found *row, struct value *key) MUST_CHECK;
+
+/* ---- `show` (read_shown.c) ---- */
+/* Gives each row its `shown`, if the pattern has `show`. */
+bool shown_of_rows(struct pattern *p, struct row *rows, size_t n) MUST_CHECK;
 
 /* ---- shapes ---- */
 bool rank_sort(struct pattern *p, struct found *rows, size_t n) MUST_CHECK;

@@ -2,6 +2,7 @@
  *
  * In doubt one entity more: rows of an entity that is missing here would be counted without asking its rule.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "design/isolation.h"
 #include "app/entity/entity_key.h"
 #include "app/read/read_where.h"
 #include "app/run/state.h"
@@ -220,6 +221,13 @@ const struct term *read_rule(const struct entity *e, enum allow_verb verb)
 	return e->allow[verb] || verb != ALLOW_LIST ? e->allow[verb] : e->allow[ALLOW_READ];
 }
 
+const struct term *read_row_rule(const struct entity *e, enum allow_verb verb, bool past_rules)
+{
+	const struct term *rule = past_rules ? NULL : read_rule(e, verb);
+
+	return rule ? rule : e->everywhere;
+}
+
 /* ---- keys ---- */
 
 static bool is_fixed(const struct access *a, const struct name *name)
@@ -262,6 +270,7 @@ static struct read_known find_out(const struct design *d, const struct access *a
 		.asks_caller = read_asks_caller(d, access, a),
 		.by_age = read_term_reads(access->rank, d->age_at),
 		.time = read_time(d, access),
+		.keeps = isolation_by_key(d, access),
 		.row_rule = term_any(access->allow, looks_at_rows, &(struct looks){ d, access }),
 		.filter = query_filter(d, access, a),
 		.fixed = { .list = arena_array(a, const struct name *, 2 * (KEY_HASH_MAX + KEY_RANGE_MAX)) },

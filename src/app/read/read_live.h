@@ -15,11 +15,12 @@ struct read_live {
 	struct value key;    /* get: the key of the item; else absent */
 };
 
-/* Whether the changes of such a list can be told; false: `why` is a sentence. */
+/* Whether such a list can be watched; false: `why` is a sentence. */
 bool read_live_can(const struct design *d, const struct access *access, const char **why);
 
-/* Opens a list for the caller. Problems: as read_access(), and INVALID for a list that cannot be watched. `partitions`:
- * those that rows of the list can be in, named as by read_live_places(), and those of the caller's account. */
+/* Opens a list for the caller. Problems: as read_access(), and INVALID for a list that cannot be watched.
+ * `partitions`: those that rows of the list can be in, named as by read_live_places(), and those of the caller's
+ * account. */
 bool read_live_open(struct run *r, const struct access *access, const struct row *given, struct read_live *out,
 		    struct slice **partitions, size_t *n) MUST_CHECK;
 /* The partitions again, for a list that read_live_moves(). */
@@ -33,8 +34,8 @@ bool read_live_moves(const struct read_live *w);
 
 struct read_live_change {
 	struct value old, new_; /* images; absent: none */
-	/* Another item as it was before it changed, at about the same time; absent: no change is known. NULL: nothing is
-	 * known. */
+	/* Another item as it was before it changed, at about the same time; absent: no change is known. NULL: nothing
+	 * is known. */
 	struct value (*before)(void *ctx, struct value key);
 	void *ctx;
 };
@@ -43,7 +44,7 @@ enum read_live_kind {
 	LIVE_ADDED,
 	LIVE_CHANGED,
 	LIVE_REMOVED,
-	LIVE_RESET /* the change cannot be told: read the list again */
+	LIVE_RESET /* no event can describe the change: read the list again */
 };
 
 struct read_live_event {
@@ -52,8 +53,8 @@ struct read_live_event {
 };
 #define READ_LIVE_MOST 2
 
-/* What the change means to the caller's list: no event, one or two. *may: whether the pattern's own rule still admits the
- * caller; if not there are no events. */
+/* What the change means to the caller's list: no event, one or two. *may: whether the pattern's own rule still admits
+ * the caller; if not there are no events. */
 bool read_live_follow(struct run *r, const struct read_live *w, const struct read_live_change *c,
 		      struct read_live_event *events, size_t *n, bool *may) MUST_CHECK;
 

@@ -187,7 +187,7 @@ static bool is_row(const struct showing *x, struct pattern *p, struct value imag
 	return true;
 }
 
-/* `was`: the image before the change. Even if it has expired, the watcher has not been told that it is gone. */
+/* `was`: the image before the change. Even if it has expired, the watcher does not know yet that it is gone. */
 static bool side_of(const struct showing *x, struct pattern *p, struct value image, bool was, struct side *out)
 {
 	struct run *r = p->g->r;

@@ -1,8 +1,8 @@
 /* Several patterns as one list.
  *
  * With `by` the parts are read together, and the row that is first by that attribute comes next. Without it one part
- * follows the other. An item comes once: its rows have the same value of `by`, so a cursor only has to hold the keys of
- * the rows that share the last value.
+ * follows the other. An item comes once: its rows have the same value of `by`, so a cursor only has to hold the keys
+ * of the rows that share the last value.
  *
  * Parts do not wait for one another (backend_together()): the patterns that lead to them and the first rows of all are
  * read at once. In turn, the first part is read alone, since its rows may be enough; then all others together.
@@ -68,7 +68,7 @@ static int compare(const struct merge_flow *m, struct value x, struct value y)
 	else if (value_type(x) == VALUE_S || value_type(x) == VALUE_N || value_type(x) == VALUE_B)
 		c = value_cmp(x, y);
 	else
-		c = slice_cmp(slice_make(x.p, x.n), slice_make(y.p, y.n));
+		c = slice_cmp(value_slice(x), value_slice(y));
 	return m->descending ? -c : c;
 }
 
@@ -88,7 +88,7 @@ static uint64_t key_hash_of(struct merge_flow *m, const struct found *row, struc
 {
 	struct value key = dyn_key_of(m->p->g->r, row->stored);
 
-	*bytes = slice_make(key.p, key.n);
+	*bytes = value_slice(key);
 	return read_hash(key);
 }
 
@@ -266,8 +266,8 @@ static bool replay(struct merge_flow *m)
 		for (size_t k = 0; k < n; k++) {
 			struct value key = dyn_key_of(m->p->g->r, rows[k].stored);
 
-			if (!map_find(&m->seen, slice_make(key.p, key.n)))
-				map_set(&m->seen, slice_make(key.p, key.n), (void *)(uintptr_t)(i + 1));
+			if (!map_find(&m->seen, value_slice(key)))
+				map_set(&m->seen, value_slice(key), (void *)(uintptr_t)(i + 1));
 		}
 	}
 	return true;

@@ -3,35 +3,86 @@
 #include "app/entity/output.h"
 #include "app/read/read_internal.h"
 
-static bool put_row(struct run *r, const struct access *access, const struct read_result *x, const struct row *row,
-		    struct buf *b);
+/* Rows being written. */
+struct rows {
+	struct run *r;
+	const struct read_result *x;
+	const struct attribute *show;
+	size_t show_count;
+	/* attributes that are not written: `without`, and those that `show` replaces */
+	const struct name **without;
+	size_t without_count;
+};
 
-static bool put_rows(struct run *r, const struct access *access, const struct read_result *x, const struct row *rows,
-		     size_t n, struct buf *b)
+static struct rows rows_of(struct run *r, const struct access *access, const struct read_result *x)
+{
+	struct rows w = { .r = r, .x = x, .show = access->show, .show_count = access->show_count };
+
+	w.without = arena_array(r->arena, const struct name *, access->without_count + access->show_count);
+	for (size_t i = 0; i < access->without_count; i++)
+		w.without[w.without_count++] = access->without_at[i];
+	for (size_t i = 0; i < access->show_count; i++)
+		w.without[w.without_count++] = access->show[i].at;
+	return w;
+}
+
+/* Opens the object again that the buffer ends with. */
+static void reopen(struct buf *b)
+{
+	b->n--; /* its closing brace */
+	if (b->p[b->n - 1] != '{')
+		buf_byte(b, ',');
+}
+
+static void put_shown(const struct attribute *show, size_t count, const struct value *values, struct buf *b)
+{
+	for (size_t i = 0; values && i < count; i++) {
+		if (!value_present(values[i]))
+			continue;
+		reopen(b);
+		json_string(b, show[i].name);
+		buf_byte(b, ':');
+		output_value(b, values[i]);
+		buf_byte(b, '}');
+	}
+}
+
+static bool put_row(const struct rows *w, const struct row *row, struct buf *b);
+
+static bool put_rows(const struct rows *w, const struct row *rows, size_t n, struct buf *b)
 {
 	buf_byte(b, '[');
 	for (size_t i = 0; i < n; i++) {
 		if (i)
 			buf_byte(b, ',');
-		if (!put_row(r, access, x, &rows[i], b))
+		if (!put_row(w, &rows[i], b))
 			return false;
 	}
 	buf_byte(b, ']');
 	return true;
 }
 
-static bool put_row(struct run *r, const struct access *access, const struct read_result *x, const struct row *row,
-		    struct buf *b)
+static bool put_row(const struct rows *w, const struct row *row, struct buf *b)
 {
-	if (!output_row(r, row, x->mixed, access->without_at, access->without_count, b))
+	if (!output_row(w->r, row, w->x->mixed, w->without, w->without_count, b))
 		return false;
-	if (!x->tree)
+	put_shown(w->show, w->show_count, row->shown, b);
+	if (!w->x->tree)
 		return true;
-	b->n--; /* its closing brace */
-	buf_put(b, b->p[b->n - 1] == '{' ? SLICE("\"children\":") : SLICE(",\"children\":"));
-	if (!put_rows(r, access, x, row->children, row->child_count, b))
+	reopen(b);
+	buf_lit(b, "\"children\":");
+	if (!put_rows(w, row->children, row->child_count, b))
 		return false;
 	buf_byte(b, '}');
+	return true;
+}
+
+bool read_output_item(struct run *r, const struct row *item, struct buf *b)
+{
+	if (!output_row(r, item, false, NULL, 0, b))
+		return false;
+	if (item->entity)
+		put_shown(item->entity->show, item->entity->show_count, item->shown, b);
 	return true;
 }
 
@@ -77,13 +128,14 @@ static void put_counts(struct run *r, const struct read_result *x, struct buf *b
 
 static bool put_list(struct run *r, const struct access *access, const struct read_result *x, struct buf *b)
 {
+	const struct rows w = rows_of(r, access, x);
 	size_t likely = 64;
 
 	for (size_t i = 0; i < x->row_count; i++)
 		likely += x->rows[i].full.n;
 	buf_room(b, likely); /* grows once */
 	buf_lit(b, "{\"items\":");
-	if (!put_rows(r, access, x, x->rows, x->row_count, b))
+	if (!put_rows(&w, x->rows, x->row_count, b))
 		return false;
 	if (x->next.n) {
 		buf_lit(b, ",\"next\":");
@@ -93,10 +145,17 @@ static bool put_list(struct run *r, const struct access *access, const struct re
 	return true;
 }
 
+static bool put_one(struct run *r, const struct access *access, const struct read_result *x, struct buf *b)
+{
+	const struct rows w = rows_of(r, access, x);
+
+	return put_row(&w, &x->rows[0], b);
+}
+
 bool read_output(struct run *r, const struct access *access, const struct read_result *x, struct buf *b)
 {
 	switch (x->shape) {
-	case READ_ONE: return put_row(r, access, x, &x->rows[0], b);
+	case READ_ONE: return put_one(r, access, x, b);
 	case READ_LIST: return put_list(r, access, x, b);
 	case READ_COUNT:
 		buf_lit(b, "{\"count\":");

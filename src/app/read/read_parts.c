@@ -125,14 +125,7 @@ static bool parts_over_list(struct parts *x, const struct access *run)
 	if (value_present(list) && !value_count(list) && value_type(list) != VALUE_L)
 		return add_for(x, run, list);
 	for (it = value_iter(list); value_next(&it);) {
-		struct value v = it.value;
-		struct number n;
-
-		if (value_type(list) == VALUE_SS)
-			v = value_make_s(a, it.element);
-		else if (value_type(list) == VALUE_NS)
-			n = number_decode((const uint8_t *)it.element.p, it.element.n), v = value_make_n(a, &n);
-		if (!add_for(x, run, v))
+		if (!add_for(x, run, value_element(a, &it)))
 			return false;
 	}
 	return true;

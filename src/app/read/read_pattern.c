@@ -61,16 +61,20 @@ struct scope pattern_scope(const struct pattern *p, const struct row *item)
 {
 	struct run *r = p->g->r;
 	struct scope s = { .run = r, .item = item, .input = p->params };
-	struct term_variable *caller;
+	const struct callers *c = &r->design->callers;
+	struct term_variable *list;
 
-	if (r->caller.subject.n) { /* <caller> in a template */
-		caller = arena_new(r->arena, struct term_variable);
-		caller->at = r->design->caller_at;
-		caller->name = SLICE("caller");
-		caller->value = value_make_s(r->arena, r->caller.subject);
-		s.variables = caller;
-		s.variable_count = 1;
-	}
+	if (!r->caller.subject.n)
+		return s;
+	/* <caller> and <caller.tenant> in a template */
+	s.variables = list = arena_array(r->arena, struct term_variable, 1 + c->claim_count);
+	list[s.variable_count++] = (struct term_variable){ .at = r->design->caller_at,
+							   .name = SLICE("caller"),
+							   .value = value_make_s(r->arena, r->caller.subject) };
+	for (size_t i = 0; r->caller.claims && i < c->claim_count; i++)
+		list[s.variable_count++] = (struct term_variable){ .at = c->claims[i].attribute.at,
+								   .name = c->claims[i].attribute.at->text,
+								   .value = r->caller.claims[i] };
 	return s;
 }
 

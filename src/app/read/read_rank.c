@@ -117,7 +117,7 @@ static struct slice name_of(struct run *r, const struct row *row)
 
 	if (row->entity && row->entity->param_count)
 		v = entity_identity(r, row)[row->entity->param_count - 1];
-	return slice_make(v.p, v.n);
+	return value_slice(v);
 }
 
 /* Ignores a parent that is itself below this node. */
@@ -180,7 +180,7 @@ static struct node *nodes_of(struct pattern *p, struct read_result *out)
 		struct value v = row_get(&out->rows[i], p->access->tree_parent_at);
 
 		if (value_present(v))
-			nodes[i].parent = map_get(&names, slice_make(v.p, v.n));
+			nodes[i].parent = map_get(&names, value_slice(v));
 	}
 	for (size_t i = 0; i < out->row_count; i++)
 		find_depth(&nodes[i]);

@@ -9,7 +9,7 @@
 
 static void unite_value(struct run *r, struct map *seen, struct value v, struct read_result *out)
 {
-	struct slice bytes = slice_make(v.p, v.n);
+	struct slice bytes = value_slice(v);
 
 	if (map_find(seen, bytes))
 		return;
@@ -22,21 +22,8 @@ static void unite_list(struct run *r, struct map *seen, struct value list, struc
 {
 	struct value_iter it = value_iter(list);
 
-	while (value_next(&it)) {
-		struct value v = it.value;
-		struct number n;
-
-		switch (value_type(list)) {
-		case VALUE_SS: v = value_make_s(r->arena, it.element); break;
-		case VALUE_BS: v = value_make_b(r->arena, it.element); break;
-		case VALUE_NS:
-			n = number_decode((const uint8_t *)it.element.p, it.element.n);
-			v = value_make_n(r->arena, &n);
-			break;
-		default: break;
-		}
-		unite_value(r, seen, v, out);
-	}
+	while (value_next(&it))
+		unite_value(r, seen, value_element(r->arena, &it), out);
 }
 
 /* As in an item: hidden attributes are never shown, private ones to callers who may update it. No caller may update a
@@ -91,10 +78,12 @@ static bool is_plain(struct pattern *p)
 		return false;
 	if (p->open)
 		return true;
+	if (p->g->r->design->everywhere.rule && kinds->others) /* companions */
+		return false;
 	for (size_t i = 0; i < kinds->count; i++) {
-		const struct term *rule = read_rule(kinds->list[i], ALLOW_LIST);
+		const struct term *rule = read_row_rule(kinds->list[i], ALLOW_LIST, p->past_rules);
 
-		if (!p->past_rules && (!rule || rule->kind != TERM_ALWAYS))
+		if (p->past_rules ? rule != NULL : !rule || rule->kind != TERM_ALWAYS)
 			return false;
 	}
 	return query_can_tell_strangers(p);
@@ -229,9 +218,9 @@ static bool batch_keys(struct pattern *p, const struct read_request *q, const st
 			continue;
 		if (!entity_locate(r, e, args, a->get.arg_count, &key))
 			return false;
-		if (!value_present(key) || map_find(&seen, slice_make(key.p, key.n)))
+		if (!value_present(key) || map_find(&seen, value_slice(key)))
 			continue;
-		map_set(&seen, slice_make(key.p, key.n), NULL);
+		map_set(&seen, value_slice(key), NULL);
 		keys[(*n)++] = key;
 	}
 	return true;

@@ -23,7 +23,7 @@ static bool is_asked(const struct term *rule)
 /* The entity's rule that rows must pass; NULL: none. */
 static const struct term *rule_for(const struct pattern *p, const struct entity *e, const struct show_question *q)
 {
-	const struct term *rule = e && q->of_rows && !p->past_rules ? read_rule(e, q->verb) : NULL;
+	const struct term *rule = e && q->of_rows ? read_row_rule(e, q->verb, p->past_rules) : NULL;
 
 	return is_asked(rule) ? rule : NULL;
 }
@@ -56,12 +56,21 @@ static enum verdict before_asking(const struct pattern *p, const struct entity *
 	return has_enough(p, e, q, rule, own) ? ASK : ASK_WHOLE;
 }
 
-/* Of items without an entity only companions are shown. They have no rule but the pattern's. */
+/* A companion must pass the rule for everywhere of its entity: it carries what the rule reads, or the key that finds it
+ * proves it. */
+static const struct term *companion_rule(const struct pattern *p, const struct row *row, const struct show_question *q)
+{
+	const struct entity *of = q->of_rows ? entity_of_companion(p->g->r, row->full) : NULL;
+
+	return of && !p->known->keeps ? of->everywhere : NULL;
+}
+
+/* Of items without an entity only companions are shown. They have no rule but the pattern's, and that for everywhere. */
 static enum verdict of_stranger(const struct pattern *p, const struct found *row, const struct show_question *q)
 {
 	if (!entity_is_companion(p->g->r, row->stored))
 		return DROP;
-	return own_rule(p, q) ? ASK : SHOW;
+	return own_rule(p, q) || companion_rule(p, &row->shown, q) ? ASK : SHOW;
 }
 
 /* The rule of one entity at a time: rows of one entity mostly follow one another. */
@@ -77,10 +86,12 @@ static bool ask_rules(struct asking *x, struct pattern *p, const struct row *ite
 
 	if (!pattern_holds(p, own_rule(p, x->q), item, may))
 		return false;
+	if (*may && !e && p->g->r->design->everywhere.rule)
+		return pattern_holds(p, companion_rule(p, item, x->q), item, may);
 	if (!*may || !rule_for(p, e, x->q))
 		return true;
 	if (x->of != e)
-		entity_asking_init(&x->asked, p->g->r, e, x->q->verb);
+		entity_asking_rule(&x->asked, p->g->r, rule_for(p, e, x->q));
 	x->of = e;
 	return entity_ask(&x->asked, item, may);
 }

@@ -9,8 +9,8 @@ static const char *const examples[TIME_UNITS] = {
 	[TIME_YEAR] = "a year, as in 2026",
 };
 
-/* In the form of the value: a date stays a date. Each step counts from the first one, so that months that end on the 31st
- * go on after one that does not. */
+/* In the form of the value: a date stays a date. Each step counts from the first one, so that months that end on the
+ * 31st go on after one that does not. */
 static bool step_from(struct run *r, const struct access *a, struct value from, int64_t steps, struct value *out)
 {
 	struct slice at = value_type(from) == VALUE_S ? value_bytes(from) : SLICE("");

@@ -9,9 +9,8 @@ bool query_projects(const struct design *d, const struct access *access, struct 
 {
 	const struct design_index *i = access->from;
 
-	return !i || i->projection == PROJECT_ALL || is_key_attribute(&i->key, attribute) ||
-	       is_key_attribute(&d->key, attribute) ||
-	       (i->projection == PROJECT_INCLUDE && slice_among(i->include, i->include_count, attribute));
+	return !i || index_carries(i, attribute) || is_key_attribute(&i->key, attribute) ||
+	       is_key_attribute(&d->key, attribute);
 }
 
 /* ---- where ---- */
@@ -60,11 +59,20 @@ static void open_end(struct run *r, const struct where_rule *w, struct dyn_condi
 	}
 }
 
+static struct value variable(const struct scope *s, const struct name *at)
+{
+	for (size_t i = 0; i < s->variable_count; i++)
+		if (s->variables[i].at == at)
+			return s->variables[i].value;
+	return VALUE_ABSENT;
+}
+
 /* The first placeholder without a value; NULL: all have one. */
 static const struct name *missing_name(const struct scope *s, const struct template *t)
 {
 	for (size_t i = 0; t && i < t->part_count; i++)
-		if (t->parts[i].names && !value_present(row_get(s->input, t->parts[i].at)))
+		if (t->parts[i].names && !value_present(row_get(s->input, t->parts[i].at)) &&
+		    !value_present(variable(s, t->parts[i].at)))
 			return t->parts[i].at;
 	return NULL;
 }
@@ -77,6 +85,14 @@ static struct slice first_name(const struct template *t, struct slice otherwise)
 	return otherwise;
 }
 
+static bool is_claim(const struct design *d, const struct name *name)
+{
+	for (size_t i = 0; i < d->callers.claim_count; i++)
+		if (d->callers.claims[i].attribute.at == name)
+			return true;
+	return false;
+}
+
 static bool refuse_missing(struct pattern *p, struct scope *s, const struct where_rule *w)
 {
 	struct run *r = p->g->r;
@@ -84,8 +100,10 @@ static bool refuse_missing(struct pattern *p, struct scope *s, const struct wher
 
 	if (!name)
 		name = missing_name(s, w->upper);
-	if (name && name == r->design->caller_at)
+	if (name && (name == r->design->caller_at || (is_claim(r->design, name) && !r->caller.subject.n)))
 		return run_fail(r, PROBLEM_UNAUTHENTICATED, "Log in first: this list is the caller's own");
+	if (name && is_claim(r->design, name))
+		return run_fail(r, PROBLEM_FORBIDDEN, "The token does not say what %.*s is", SLICE_ARG(name->text));
 	if (name)
 		return run_invalid(r, name->text, "is required");
 	/* It has a value, but a format (slug, date) has removed all of it. */
@@ -290,6 +308,8 @@ static void find_projection(const struct design *d, const struct access *access,
 		names_of_term(a, &needed, e, e->allow[ALLOW_UPDATE]); /* shows private attributes */
 		names_of_term(a, &needed, e, access->rank);
 		names_of_term(a, &needed, e, access->allow);
+		for (size_t k = 0; k < access->show_count; k++)
+			names_of_term(a, &needed, e, access->show[k].derived);
 	}
 	if (out->possible.others)
 		add_companions(a, &projected, d);
@@ -335,8 +355,8 @@ void query_projection(const struct design *d, const struct access *access, struc
 		const struct entity *e = &d->entities[i];
 
 		out->suffices[i] = (struct read_suffices){
-			.list = suffices(d, access, e, read_rule(e, ALLOW_LIST), a),
-			.read = suffices(d, access, e, read_rule(e, ALLOW_READ), a),
+			.list = suffices(d, access, e, read_row_rule(e, ALLOW_LIST, false), a),
+			.read = suffices(d, access, e, read_row_rule(e, ALLOW_READ, false), a),
 			.own = suffices(d, access, e, access->allow, a),
 		};
 	}

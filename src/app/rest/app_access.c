@@ -1,5 +1,5 @@
-/* Access patterns: parameters from the address, the page, how long it may be cached; and actions on all rows of a list.
- * SPDX-License-Identifier: Apache-2.0 */
+/* Access patterns: parameters from the address, the page, how long it may be cached; and actions on all rows of a
+ * list. SPDX-License-Identifier: Apache-2.0 */
 #include "app/rest/app_access.h"
 #include "app/rest/app_exchange.h"
 #include "app/entity/input.h"
@@ -130,6 +130,7 @@ bool access_run(struct run *r, struct access_ask *q, struct read_result *out)
 		.id_count = q->id_count,
 		.limit = q->limit,
 		.cursor = q->cursor,
+		.shows = q->shows,
 	};
 
 	return read_access(r, &request, out);
@@ -140,16 +141,11 @@ bool access_run(struct run *r, struct access_ask *q, struct read_result *out)
 /* id=a,b: split before decoding, so that an id may contain a comma. */
 static bool give_ids(struct run *r, struct access_ask *q, struct slice raw)
 {
-	size_t from = 0;
-	struct slice id;
+	struct slice part, id;
 
-	for (size_t i = 0; i <= raw.n; i++) {
-		if (i < raw.n && raw.p[i] != ',')
-			continue;
-		if (!target_decode(r, slice_make(raw.p + from, i - from), true, &id) || !access_give_id(r, q, id))
+	while (slice_next(&raw, ',', &part))
+		if (!target_decode(r, part, true, &id) || !access_give_id(r, q, id))
 			return false;
-		from = i + 1;
-	}
 	return true;
 }
 
@@ -178,17 +174,12 @@ static bool give_query(struct app_exchange *x, struct access_ask *q)
 
 static bool give_path(struct app_exchange *x, struct access_ask *q)
 {
-	const struct route *route = x->match.route;
 	struct value v;
 
 	for (size_t i = 0; i < x->match.count; i++) {
-		if (!input_text(&x->run, route->types[i], route->names[i], x->match.values[i], &v)) {
-			if (x->run.problem.type != PROBLEM_INVALID)
-				return false;
-			x->run.problem = (struct problem){ 0 }; /* as with items: such an address does not exist */
-			return run_fail(&x->run, PROBLEM_NOT_FOUND, "there is no such address");
-		}
-		row_set(&q->params, route->at[i], v);
+		if (!path_value_of_item(x, i, &v))
+			return false;
+		row_set(&q->params, x->match.route->at[i], v);
 	}
 	return true;
 }
@@ -240,6 +231,7 @@ bool handle_access(struct app_exchange *x)
 		return false;
 	if (x->q->watcher)
 		return watch(x, &q);
+	q.shows = true;
 	if (!access_run(&x->run, &q, &result))
 		return false;
 	buf_init(&b, x->run.arena);
@@ -253,7 +245,9 @@ bool handle_access(struct app_exchange *x)
 
 /* ---- an action on all rows ---- */
 
-#define EACH_MOST 1000 /* rows of one request */
+#define EACH_MOST  1000 /* rows of one request */
+#define EACH_PAGE  100
+#define EACH_PAGES (EACH_MOST / EACH_PAGE + 1) /* filters leave some short */
 
 /* Rows whose state does not allow the action, or that the caller may not change, are skipped. */
 static bool is_skipped(enum problem_type t)
@@ -280,12 +274,30 @@ static bool act(struct app_exchange *x, struct run *b, const struct row *row, co
 	return true;
 }
 
+/* Reads up to EACH_MOST rows; q->cursor: where the rest begins, empty if there is none. */
+static bool read_pages(struct run *r, struct access_ask *q, struct read_result pages[EACH_PAGES], size_t *count)
+{
+	size_t rows = 0;
+
+	*count = 0;
+	do {
+		struct read_result *page = &pages[(*count)++];
+
+		q->limit = EACH_PAGE;
+		if (!access_run(r, q, page))
+			return false;
+		q->cursor = page->next;
+		rows += page->row_count;
+	} while (q->cursor.n && rows < EACH_MOST && *count < EACH_PAGES);
+	return true;
+}
+
 /* Reads all rows first: the action may take a row out of the list. */
 bool handle_each(struct app_exchange *x)
 {
-	struct read_result pages[EACH_MOST / 100 + 1] = { 0 };
+	struct read_result pages[EACH_PAGES] = { 0 };
 	struct run *b = branch_new(&x->run);
-	size_t count = 0, rows = 0, done = 0;
+	size_t count, done = 0;
 	struct access_ask q;
 	struct row given;
 
@@ -298,14 +310,8 @@ bool handle_each(struct app_exchange *x)
 	if (q.limit || q.cursor.n)
 		return run_invalid(&x->run, q.limit ? SLICE("limit") : SLICE("after"),
 				   "the action is on the whole list");
-	do {
-		q.limit = 100;
-		if (!access_run(&x->run, &q, &pages[count]))
-			return false;
-		q.cursor = pages[count].next;
-		rows += pages[count].row_count;
-		count++;
-	} while (q.cursor.n && rows < EACH_MOST && count < sizeof(pages) / sizeof(*pages));
+	if (!read_pages(&x->run, &q, pages, &count))
+		return false;
 	for (size_t i = 0; i < count; i++)
 		for (size_t k = 0; k < pages[i].row_count; k++)
 			if (!act(x, b, &pages[i].rows[k], &given, &done))

@@ -14,11 +14,12 @@ struct access_ask {
 	size_t id_count;
 	int64_t limit;
 	struct slice cursor;
+	bool shows; /* for an answer: with what `show` says */
 };
 
 void access_ask_init(struct access_ask *q, struct arena *a, const struct access *access);
-/* A declared parameter, `limit` or `after`; an empty text counts as not given. INVALID: unknown, given twice, not of its
- * type. `any`: parameters of the path, too. */
+/* A declared parameter, `limit` or `after`; an empty text counts as not given. INVALID: unknown, given twice, not of
+ * its type. `any`: parameters of the path, too. */
 bool access_give(struct run *r, struct access_ask *q, struct slice name, struct slice text, bool any) MUST_CHECK;
 /* `id` of a batch; its ids are given one by one. */
 bool access_takes_ids(const struct access_ask *q, struct slice name);

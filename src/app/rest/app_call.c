@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "app/db/rehearse.h"
 #include "app/rest/app_access.h"
+#include "app/auth/caller.h"
 #include "app/rest/app_exchange.h"
 #include "app/entity/input.h"
 #include "app/entity/output.h"
@@ -69,8 +70,7 @@ static struct slice text_of(struct run *r, const struct json *j)
 
 static bool give_ids(struct call *c, struct access_ask *q, const struct json *j)
 {
-	struct slice text;
-	size_t from = 0;
+	struct slice text, id;
 
 	if (j->type == JSON_ARRAY) {
 		for (uint32_t i = 0; i < j->count; i++)
@@ -79,13 +79,9 @@ static bool give_ids(struct call *c, struct access_ask *q, const struct json *j)
 		return true;
 	}
 	text = text_of(c->r, j);
-	for (size_t i = 0; i <= text.n; i++) {
-		if (i < text.n && text.p[i] != ',')
-			continue;
-		if (!access_give_id(c->r, q, slice_make(text.p + from, i - from)))
+	while (slice_next(&text, ',', &id))
+		if (!access_give_id(c->r, q, id))
 			return false;
-		from = i + 1;
-	}
 	return true;
 }
 
@@ -102,6 +98,7 @@ static bool call_access(struct call *c, const struct access *access)
 						    : access_give(c->r, &q, m->name, text_of(c->r, &m->value), true)))
 			return false;
 	}
+	q.shows = true;
 	return access_run(c->r, &q, &result) && read_output(c->r, access, &result, &c->out);
 }
 
@@ -120,7 +117,8 @@ static bool call_entity(struct call *c, const struct entity *e)
 		if (!input_text(c->r, a, e->params[i], text_of(c->r, j), &args[i]))
 			return false;
 	}
-	return read_item(c->r, e, args, e->param_count, &item) && output_item(c->r, e, item.full, &c->out);
+	return read_item(c->r, e, args, e->param_count, &item) && read_shown(c->r, &item) &&
+	       read_output_item(c->r, &item, &c->out);
 }
 
 /* ---- the caller ---- */
@@ -128,13 +126,16 @@ static bool call_entity(struct call *c, const struct entity *e)
 static bool read_as(struct call *c, const struct json *as)
 {
 	const struct json *subject = json_get(as, "subject"), *roles = json_get(as, "roles");
+	const struct json *claims = json_get(as, "claims");
 	struct caller *caller = &c->r->caller;
 	struct slice *list;
 
 	if (!as || as->type == JSON_NULL)
 		return true; /* as the operator */
-	if (as->type != JSON_OBJECT || (subject && subject->type != JSON_STRING) || (roles && roles->type != JSON_ARRAY))
-		return run_fail(&c->x->run, PROBLEM_MALFORMED, "'as' must be {\"subject\": \"alice\", \"roles\": […]}");
+	if (as->type != JSON_OBJECT || (subject && subject->type != JSON_STRING) ||
+	    (roles && roles->type != JSON_ARRAY) || (claims && claims->type != JSON_OBJECT))
+		return run_fail(&c->x->run, PROBLEM_MALFORMED,
+				"'as' must be {\"subject\": \"alice\", \"roles\": […], \"claims\": {…}}");
 	*caller = (struct caller){ 0 };
 	if (subject)
 		caller->subject = subject->string;
@@ -143,6 +144,7 @@ static bool read_as(struct call *c, const struct json *as)
 		if (roles->items[i].type == JSON_STRING)
 			list[caller->role_count++] = roles->items[i].string;
 	caller->roles = list;
+	caller_read_claims(c->r, claims, false);
 	return true;
 }
 

@@ -30,6 +30,8 @@ static const struct row_of_kind {
 	[ROUTE_ACCESS] = { 0, handle_access },
 	[ROUTE_EACH] = { ROW_BODY | ROW_WRITE | ROW_ALONE, handle_each },
 	[ROUTE_LOGIN] = { ROW_PUBLIC | ROW_BODY | ROW_ALONE, handle_login },
+	[ROUTE_RENEW] = { ROW_PUBLIC | ROW_BODY | ROW_ALONE, handle_renew },
+	[ROUTE_LOGOUT] = { ROW_BODY | ROW_ALONE, handle_logout },
 	[ROUTE_ME] = { 0, handle_me },
 	[ROUTE_BATCH] = { ROW_BODY | ROW_WRITE | ROW_ALONE, handle_batch },
 	[ROUTE_CALL] = { ROW_BODY | ROW_ALONE, handle_call },
@@ -39,26 +41,22 @@ static const struct row_of_kind {
 
 static bool is_json_type(struct slice type)
 {
-	const char *end = memchr(type.p, ';', type.n);
+	struct slice name;
 
-	if (end)
-		type.n = (size_t)(end - type.p);
-	while (type.n && (type.p[type.n - 1] == ' ' || type.p[type.n - 1] == '\t'))
-		type.n--;
-	return slice_equal_any_case(type, SLICE("application/json")) ||
-	       slice_equal_any_case(type, SLICE("application/merge-patch+json"));
+	slice_next(&type, ';', &name);
+	name = slice_trim(name, " \t");
+	return slice_equal_any_case(name, SLICE("application/json")) ||
+	       slice_equal_any_case(name, SLICE("application/merge-patch+json"));
 }
 
 static bool read_body(struct app_exchange *x)
 {
 	static const struct json empty = { .type = JSON_OBJECT };
-	struct slice text = x->q->body;
+	struct slice text = slice_trim(x->q->body, SLICE_BLANKS);
 
 	if (x->body)
 		return true;
 	x->body = &empty;
-	while (text.n && memchr(" \t\r\n", text.p[text.n - 1], 4))
-		text.n--;
 	if (!text.n)
 		return true;
 	if (x->q->content_type.n && !is_json_type(x->q->content_type))
@@ -86,16 +84,13 @@ static bool is_for_operators(const struct app_exchange *x, const struct slice *s
 /* True: answered. */
 static bool ask_operators(struct app_exchange *x)
 {
-	struct app_reply reply = { 0 };
-
 	if (!x->caller_known && !caller_read(&x->run, x->q->authorization))
 		return false;
 	if (!x->run.caller.operator_)
 		return no_such_address(x);
 	backend_settle(x->run.backend);
-	x->app->operators(x->app->operators_ctx, x->run.backend, x->run.arena, x->q, &reply);
 	x->answer.ready = arena_new(x->run.arena, struct app_reply);
-	*x->answer.ready = reply;
+	x->app->operators(x->app->operators_ctx, x->run.backend, x->run.arena, x->q, x->answer.ready);
 	return true;
 }
 

@@ -51,17 +51,23 @@ bool handle_action(struct app_exchange *x) MUST_CHECK;
 bool handle_access(struct app_exchange *x) MUST_CHECK;
 bool handle_each(struct app_exchange *x) MUST_CHECK;
 bool handle_login(struct app_exchange *x) MUST_CHECK;
+bool handle_renew(struct app_exchange *x) MUST_CHECK;
+bool handle_logout(struct app_exchange *x) MUST_CHECK;
 bool handle_me(struct app_exchange *x) MUST_CHECK;
 bool handle_batch(struct app_exchange *x) MUST_CHECK;
 bool handle_call(struct app_exchange *x) MUST_CHECK;
 bool handle_openapi(struct app_exchange *x) MUST_CHECK; /* openapi/openapi.c */
 bool handle_index(struct app_exchange *x) MUST_CHECK;
 
-/* Runs a handler once for an Idempotency-Key; repetitions get its answer (app_once.c). `has_receipt`: the handler makes
- * a single write, which can leave a receipt. */
+/* Runs a handler once for an Idempotency-Key; repetitions get its answer (app_once.c). `has_receipt`: the handler
+ * makes a single write, which can leave a receipt. */
 bool handle_once(struct app_exchange *x, bool has_receipt, bool (*handle)(struct app_exchange *x)) MUST_CHECK;
 /* The answer to a write whose receipt says that it succeeded, from the item as it is now at `key` (app_item.c). */
 bool answer_receipt(struct app_exchange *x, struct value key) MUST_CHECK;
+
+/* The value of the i-th placeholder of the address, as its attribute's type (app_item.c). NOT_FOUND: no item has such an
+ * address, because the text is not valid there. */
+bool path_value_of_item(struct app_exchange *x, size_t i, struct value *out) MUST_CHECK;
 
 /* ---- made once for an app ---- */
 struct slice app_index_make(const struct design *d, struct arena *a); /* app_index.c: the reply of GET /api/<design> */
@@ -84,52 +90,5 @@ struct slice answer_etag(struct arena *a, struct slice validator, struct slice b
 /* If-Match with the validators of such ETags, as output_etag() has them. */
 struct slice answer_if_match(struct arena *a, struct slice header);
 void answer_reply(struct app_exchange *x, struct app_reply *reply);
-
-/* ---- answers kept for an Idempotency-Key (idempotency.c) ---- */
-#define IDEMPOTENCY_HASH 32
-
-struct idempotency_ask {
-	uint8_t key[IDEMPOTENCY_HASH];    /* of the caller and the key */
-	uint8_t digest[IDEMPOTENCY_HASH]; /* of the request */
-	int64_t now_ms;                   /* clock_steady_ms(): setting the wall clock loses no answers */
-	bool has_receipt;                 /* a single write (receipt.h) */
-};
-struct idempotency_ticket;
-enum idempotency_state {
-	IDEMPOTENCY_NEW,     /* go ahead, then call idempotency_end() */
-	IDEMPOTENCY_DONE,    /* *answer is that of the first request */
-	IDEMPOTENCY_OTHER,   /* the key was used for another request */
-	IDEMPOTENCY_RUNNING, /* the first request is not answered yet */
-	IDEMPOTENCY_FULL,    /* no room to keep another answer */
-	IDEMPOTENCY_FAILED,  /* run->problem: the shared table cannot be reached; nothing was written */
-	IDEMPOTENCY_WRITTEN, /* the first request succeeded, and its answer was lost: *item */
-};
-struct idempotency *idempotency_new(void);
-void idempotency_free(struct idempotency *i);
-/* Thread safe. A ticket that is not ended is given up with the arena. */
-enum idempotency_state idempotency_begin(struct idempotency *t, struct arena *a, const struct idempotency_ask *q,
-					 struct answer *answer, struct idempotency_ticket **ticket);
-/* Keeps the answer if it stays true: not 5xx, 401 or 429. */
-void idempotency_end(struct idempotency_ticket *ticket, const struct answer *answer);
-/* Whether it is such an answer. */
-bool idempotency_keeps(const struct answer *answer);
-
-/* The same for all servers of a remote table (idempotency_shared.c). NEW with a ticket of NULL: a rehearsal, which has
- * nothing to end. A ticket that is not ended is taken over after some seconds. */
-struct idempotency_shared {
-	struct receipt receipt;
-	struct value digest;
-	int64_t since_ms;
-	bool has_receipt;  /* the request is a single write, which notes its success */
-	struct value item; /* WRITTEN: the key of the item written; absent: not known */
-};
-enum idempotency_state idempotency_shared_begin(struct run *r, const struct idempotency_ask *q, struct answer *answer,
-						struct idempotency_shared **ticket);
-/* After backend_settle(). An answer that is too large is not kept either. */
-void idempotency_shared_end(struct run *r, const struct idempotency_shared *ticket, const struct answer *answer);
-/* The database did not say whether the write succeeded. Reads the receipt, and takes it away unless it says so: after
- * that the write can no longer succeed. After backend_settle(). NEW: it did not. WRITTEN: it did, ticket->item. RUNNING:
- * another request has taken over. FAILED: not known now; a repetition will tell. */
-enum idempotency_state idempotency_shared_ask(struct run *r, struct idempotency_shared *ticket);
 
 #endif

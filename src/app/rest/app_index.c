@@ -1,28 +1,13 @@
-/* What a design offers: GET /api/<design>; and the caller: /me, /login.
+/* What a design offers: GET /api/<design>; and the caller: /me, /login, /renew, /logout.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "app/auth/caller.h"
+#include "app/db/moved.h"
+#include "app/entity/output.h"
 #include "app/read/read.h"
 #include "app/rest/app_exchange.h"
 #include "json/json.h"
 
 /* ---- the index ---- */
-
-/* Where items are created: the path without the placeholders at its end. */
-static struct slice collection(const struct entity *e)
-{
-	struct slice s = e->path;
-
-	while (s.n && s.p[s.n - 1] == '>') {
-		size_t at = s.n;
-
-		while (at && s.p[at - 1] != '/')
-			at--;
-		if (at == s.n || s.p[at] != '<' || memchr(s.p + at, '>', s.n - at) != s.p + s.n - 1)
-			break;
-		s.n = at ? at - 1 : 0;
-	}
-	return s.n ? s : SLICE("/");
-}
 
 static void write_entity(struct buf *b, const struct entity *e)
 {
@@ -37,7 +22,7 @@ static void write_entity(struct buf *b, const struct entity *e)
 	json_open(b, '{');
 	json_member_string(b, "name", e->name);
 	json_member_string(b, "path", e->path);
-	json_member_string(b, "collection", collection(e));
+	json_member_string(b, "collection", entity_collection(e));
 	json_member_open(b, "methods", '[');
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
 		if (e->allow[rows[i].verb] && e->allow[rows[i].verb]->kind != TERM_NEVER)
@@ -100,6 +85,20 @@ bool handle_index(struct app_exchange *x)
 
 /* ---- callers ---- */
 
+static void write_claims(struct run *r, struct buf *b)
+{
+	json_member_open(b, "claims", '{');
+	for (size_t i = 0; i < r->caller.claim_count; i++) {
+		const struct attribute *a = &r->design->callers.claims[i].attribute;
+
+		if (!value_present(r->caller.claims[i]))
+			continue;
+		json_name_string(b, a->name);
+		output_value(b, r->caller.claims[i]);
+	}
+	json_close(b, '}');
+}
+
 bool handle_me(struct app_exchange *x)
 {
 	const struct caller *c = &x->run.caller;
@@ -113,6 +112,8 @@ bool handle_me(struct app_exchange *x)
 	json_member_strings(&b, "roles", c->roles, c->role_count);
 	if (c->operator_)
 		json_member_bool(&b, "operator", true);
+	if (c->claim_count)
+		write_claims(&x->run, &b);
 	json_close(&b, '}');
 	answer_buf(x, 200, &b);
 	x->answer.cache = SLICE("no-store");
@@ -127,6 +128,28 @@ bool handle_login(struct app_exchange *x)
 	if (!caller_login(&x->run, x->body, x->q->client, &b))
 		return false;
 	answer_buf(x, 200, &b);
+	x->answer.cache = SLICE("no-store");
+	return true;
+}
+
+bool handle_renew(struct app_exchange *x)
+{
+	struct buf b;
+
+	buf_init(&b, x->run.arena);
+	if (!moved_allows(&x->run) || !caller_renew(&x->run, x->body, x->q->idempotency_key, &b))
+		return false;
+	answer_buf(x, 200, &b);
+	x->answer.cache = SLICE("no-store");
+	return true;
+}
+
+bool handle_logout(struct app_exchange *x)
+{
+	if (!moved_allows(&x->run) || !caller_logout(&x->run, x->body))
+		return false;
+	x->answer.status = 204;
+	x->answer.type = ANSWER_EMPTY;
 	x->answer.cache = SLICE("no-store");
 	return true;
 }

@@ -14,7 +14,7 @@ static bool show_item(struct app_exchange *x, int status, const struct row *i)
 	struct buf b;
 
 	buf_init(&b, x->run.arena);
-	if (!output_row(&x->run, i, false, NULL, 0, &b))
+	if (!read_output_item(&x->run, i, &b))
 		return false;
 	answer_buf(x, status, &b);
 	x->answer.etag = answer_etag(x->run.arena, output_etag(&x->run, i), x->answer.body);
@@ -74,22 +74,49 @@ static struct write_options options(struct app_exchange *x)
 
 /* ---- the identity in the path ---- */
 
-/* No item has an address with a text that is not valid for its attribute. */
-static bool path_identity(struct app_exchange *x, struct identity *out)
+/* The value of the i-th placeholder of the address. */
+static bool path_value(struct app_exchange *x, size_t i, struct value *out)
 {
 	const struct route *route = x->match.route;
+
+	return input_text(&x->run, route->types[i], route->names[i], x->match.values[i], out);
+}
+
+bool path_value_of_item(struct app_exchange *x, size_t i, struct value *out)
+{
+	const struct entity *e = x->match.route->entity;
+
+	if (path_value(x, i, out))
+		return true;
+	if (x->run.problem.type != PROBLEM_INVALID)
+		return false;
+	x->run.problem = (struct problem){ 0 };
+	return run_fail(&x->run, PROBLEM_NOT_FOUND, "there is no such %.*s", SLICE_ARG(e ? e->name : SLICE("address")));
+}
+
+static bool path_identity(struct app_exchange *x, struct identity *out)
+{
 	struct value *args = arena_alloc(x->run.arena, (x->match.count + 1) * sizeof(*args));
 
-	*out = (struct identity){ route->entity, args, x->match.count };
-	for (size_t i = 0; i < x->match.count; i++) {
-		if (input_text(&x->run, route->types[i], route->names[i], x->match.values[i], &args[i]))
-			continue;
-		if (x->run.problem.type != PROBLEM_INVALID)
+	*out = (struct identity){ x->match.route->entity, args, x->match.count };
+	for (size_t i = 0; i < x->match.count; i++)
+		if (!path_value_of_item(x, i, &args[i]))
 			return false;
-		x->run.problem = (struct problem){ 0 };
-		return run_fail(&x->run, PROBLEM_NOT_FOUND, "there is no such %.*s", SLICE_ARG(route->entity->name));
-	}
 	return true;
+}
+
+/* The same in its normal form, as the item has it. */
+static bool path_attribute(struct app_exchange *x, size_t i, struct value *out)
+{
+	if (!path_value(x, i, out))
+		return false;
+	*out = input_normal(&x->run, x->match.route->types[i], *out);
+	return true;
+}
+
+static bool differs_from_path(struct app_exchange *x, size_t i)
+{
+	return run_invalid(&x->run, x->match.route->names[i], "differs from the address");
 }
 
 /* Whether the path may give a new item this value. */
@@ -118,17 +145,14 @@ static bool may_give(struct app_exchange *x, const struct attribute *a, struct v
 static bool give_path(struct app_exchange *x, struct row *given)
 {
 	const struct route *route = x->match.route;
-	struct run *r = &x->run;
 
 	for (size_t i = 0; i < x->match.count; i++) {
-		struct slice name = route->names[i];
 		struct value v, said = row_get(given, route->at[i]);
 
-		if (!input_text(r, route->types[i], name, x->match.values[i], &v))
+		if (!path_attribute(x, i, &v))
 			return false;
-		v = input_normal(r, route->types[i], v);
 		if (value_present(said) && !value_equal(said, v))
-			return run_invalid(r, name, "differs from the address");
+			return differs_from_path(x, i);
 		if (!may_give(x, route->types[i], v))
 			return false;
 		row_set(given, route->at[i], v);
@@ -167,7 +191,7 @@ bool handle_item(struct app_exchange *x)
 	struct identity of;
 
 	if (!path_identity(x, &of) || !read_item(&x->run, of.entity, of.args, of.count, &item) ||
-	    !show_item(x, 200, &item))
+	    !read_shown(&x->run, &item) || !show_item(x, 200, &item))
 		return false;
 	answer_if_changed(x);
 	return true;
@@ -243,16 +267,15 @@ static void drop_the_rest(struct app_exchange *x, struct row *changes)
 static bool same_as_path(struct app_exchange *x, const struct row *changes)
 {
 	const struct route *route = x->match.route;
+	struct value v;
 
 	for (size_t i = 0; i < x->match.count; i++) {
-		struct value v;
-
 		if (!row_has(changes, route->at[i]))
 			continue;
-		if (!input_text(&x->run, route->types[i], route->names[i], x->match.values[i], &v))
+		if (!path_attribute(x, i, &v))
 			return false;
-		if (!value_equal(input_normal(&x->run, route->types[i], v), row_get(changes, route->at[i])))
-			return run_invalid(&x->run, route->names[i], "differs from the address");
+		if (!value_equal(v, row_get(changes, route->at[i])))
+			return differs_from_path(x, i);
 	}
 	return true;
 }

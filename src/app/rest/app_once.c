@@ -1,6 +1,6 @@
 /* A write under an Idempotency-Key: carried out once, whatever becomes of its replies.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "app/rest/app_exchange.h"
+#include "app/rest/idempotency.h"
 #include "base/clock.h"
 #include <openssl/evp.h>
 
@@ -25,6 +25,8 @@ static bool idempotency_hashes(struct app_exchange *x, struct idempotency_ask *a
 	add_part(&b, x->run.caller.subject);
 	add_part(&b, x->run.caller.session.stamp); /* another account of the same name is another caller */
 	buf_byte(&b, x->run.caller.operator_);
+	for (size_t i = 0; i < x->run.caller.claim_count; i++)
+		add_part(&b, slice_make(x->run.caller.claims[i].p, x->run.caller.claims[i].n));
 	add_part(&b, q->idempotency_key);
 	if (!hash(&b, ask->key))
 		return false;

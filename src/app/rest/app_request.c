@@ -23,11 +23,6 @@ enum app_method app_method_parse(struct slice name)
 
 void app_request_target(struct app_request *q, struct slice target)
 {
-	const char *mark = target.n ? memchr(target.p, '?', target.n) : NULL;
-
-	q->path = target;
-	if (!mark)
-		return;
-	q->path.n = (size_t)(mark - target.p);
-	q->query = slice_make(mark + 1, target.n - q->path.n - 1);
+	slice_next(&target, '?', &q->path);
+	q->query = target;
 }

@@ -30,12 +30,12 @@ struct app_request {
 	struct slice authorization, if_match, if_none_match, idempotency_key, content_type, accept;
 	struct slice body;
 	struct slice client; /* address, for slowing failed logins */
-	/* This thread must not hash passwords, which takes some 50 ms. A request that has to hash ends before anything is
-	 * written, and the reply says so (wants_hashing). */
+	/* This thread must not hash passwords, which takes some 50 ms. A request that has to hash ends before anything
+	 * is written, and the reply says so (wants_hashing). */
 	bool no_hashing;
 	struct slice base; /* "/api/social", for Location and links */
-	/* Not NULL: the list is watched instead of read; other requests are INVALID. `last_event_id` in the query is the
-	 * watcher's. */
+	/* Not NULL: the list is watched instead of read; other requests are INVALID. `last_event_id` in the query is
+	 * the watcher's. */
 	struct app_watcher *watcher;
 	/* For callers inside the process (demo data); NULL and 0 for requests from the network: */
 	const struct caller *trusted; /* the caller, in place of `authorization`; not verified */

@@ -4,7 +4,7 @@
  * are copied. Both their number and their bytes are limited: the oldest finished entries go first. Entries of running
  * requests stay; there is at most one for each request in progress.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "app/rest/app_exchange.h"
+#include "app/rest/idempotency.h"
 #include "base/alloc.h"
 #include <pthread.h>
 
@@ -147,7 +147,8 @@ static void give_up(void *ptr)
 	ticket->entry = NULL;
 }
 
-/* The caller holds the lock, so this must not leave by longjmp: it copies the answer to `to`, which has `room` bytes. */
+/* The caller holds the lock, so this must not leave by longjmp: it copies the answer to `to`, which has `room`
+ * bytes. */
 static enum idempotency_state begin_locked(struct idempotency *t, const struct idempotency_ask *q, struct answer *answer,
 					   char *to, size_t *room, struct idempotency_ticket *ticket)
 {

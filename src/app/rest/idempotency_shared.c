@@ -1,8 +1,8 @@
 /* Answers under an Idempotency-Key where several servers share a table: in the table beside the design's (beside.h),
  * for ten minutes.
  *
- *   {PK: REPLY#<hex of the key's hash>, SK: -, digest, turn, state: running | written | done, since, patience, expires,
- *    key: of the item (written), and the members of the answer (done)}
+ *   {PK: REPLY#<hex of the key's hash>, SK: -, digest, turn, state: running | written | done, since, patience,
+ *    expires, key: of the item (written), and the members of the answer (done)}
  *
  * Invariants
  *   S1  Each request that goes ahead has its own `turn`, and it alone may change the item.
@@ -12,7 +12,7 @@
  *       repeated.
  *   S3  A written one is never taken over and never deleted: its answer is made again.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "app/rest/app_exchange.h"
+#include "app/rest/idempotency.h"
 #include "app/db/beside.h"
 #include "base/log.h"
 #include "base/ulid.h"

@@ -66,16 +66,13 @@ static void path_slash(struct arena *a, struct route_path *p)
 
 static void path_literal(struct arena *a, struct route_path *p, struct slice text)
 {
-	size_t from = 0;
+	struct slice part;
 
-	for (size_t i = 0; i <= text.n; i++) {
-		if (i < text.n && text.p[i] != '/')
-			continue;
-		if (i > from)
-			path_part(a, p, (struct template_part){ .literal = slice_make(text.p + from, i - from) });
-		if (i < text.n)
+	while (slice_next(&text, '/', &part)) {
+		if (part.n)
+			path_part(a, p, (struct template_part){ .literal = part });
+		if (text.p)
 			path_slash(a, p);
-		from = i + 1;
 	}
 }
 
@@ -219,7 +216,7 @@ static void add_entity(const struct maker *m, const struct entity *e)
 	path_of(m->a, e->path_template, &item);
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
 		r.kind = rows[i].kind;
-		r.quick = r.kind == ROUTE_ITEM && !e->found_by.n;
+		r.quick = r.kind == ROUTE_ITEM && !e->found_by.n && !e->show_count;
 		add_route(m, &item, rows[i].method, priority, r);
 	}
 	p = item;
@@ -256,7 +253,7 @@ static void add_access(const struct maker *m, const struct access *c)
 	 * drops rows. */
 	r.quick = (c->kind == ACCESS_GET || c->kind == ACCESS_QUERY) && !c->has_then && !c->walk_param.n &&
 		  (!c->rank || !c->rank_keep || (c->limit <= APP_QUICK_LIMIT && !c->filter)) && !c->unite.n &&
-		  !c->tree_parent.n && !c->count_only;
+		  !c->tree_parent.n && !c->count_only && !c->show_count;
 	path_of(m->a, c->path_template, &p);
 	add_route(m, &p, APP_GET, PRIORITY_NAMED, r);
 	for (size_t i = 0; i < c->action_count; i++) {
@@ -270,6 +267,16 @@ static void add_access(const struct maker *m, const struct access *c)
 	}
 }
 
+static bool has_built_in(const struct design *d, enum route_kind kind)
+{
+	switch (kind) {
+	case ROUTE_LOGIN: return caller_first_login(d) && !d->callers.issuer.n;
+	case ROUTE_RENEW:
+	case ROUTE_LOGOUT: return caller_has_sessions(d);
+	default: return true;
+	}
+}
+
 static void add_built_ins(const struct maker *m)
 {
 	static const struct {
@@ -280,6 +287,8 @@ static void add_built_ins(const struct maker *m)
 	} rows[] = {
 		{ "openapi.json", APP_GET, ROUTE_OPENAPI, PRIORITY_FIXED },
 		{ "login", APP_POST, ROUTE_LOGIN, PRIORITY_BUILT_IN },
+		{ "renew", APP_POST, ROUTE_RENEW, PRIORITY_BUILT_IN },
+		{ "logout", APP_POST, ROUTE_LOGOUT, PRIORITY_BUILT_IN },
 		{ "me", APP_GET, ROUTE_ME, PRIORITY_BUILT_IN },
 		{ "batch", APP_POST, ROUTE_BATCH, PRIORITY_BUILT_IN },
 		{ "call", APP_POST, ROUTE_CALL, PRIORITY_BUILT_IN },
@@ -288,7 +297,7 @@ static void add_built_ins(const struct maker *m)
 
 	add_route(m, &p, APP_GET, PRIORITY_BUILT_IN, (struct route){ .kind = ROUTE_INDEX, .quick = true });
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
-		if (rows[i].kind == ROUTE_LOGIN && (!caller_first_login(m->d) || m->d->callers.issuer.n))
+		if (!has_built_in(m->d, rows[i].kind))
 			continue;
 		p = (struct route_path){ 0 };
 		path_add(m->a, &p, slice_str(rows[i].name));

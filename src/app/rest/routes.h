@@ -1,9 +1,9 @@
 /* The routes of a design: a tree of path segments, made once and then read only.
  *
  * Literal segments win over mixed ones (`v<n>`), mixed ones over placeholders, from left to right. A match without the
- * method does not hide a less literal one that has it. Where several things claim one method of one path, the first of
- * these gets it: openapi.json; access patterns and actions; entities that a caller may create; other entities; internal
- * entities; the operations of every design (/me, /batch …). Among equals the first declared.
+ * method does not hide a less literal one that has it. Where several claim one method of one path, the first of
+ * these gets it: openapi.json; access patterns and actions; entities that a caller may create; other entities;
+ * internal entities; the operations of every design (/me, /batch …). Among equals the first declared.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef THORPE_APP_REST_ROUTES_H
 #define THORPE_APP_REST_ROUTES_H
@@ -22,6 +22,8 @@ enum route_kind {
 	ROUTE_ACCESS,
 	ROUTE_EACH,
 	ROUTE_LOGIN,
+	ROUTE_RENEW,
+	ROUTE_LOGOUT,
 	ROUTE_ME,
 	ROUTE_BATCH,
 	ROUTE_CALL,
@@ -68,8 +70,9 @@ void routes_each(const struct route_table *t, struct arena *a,
 		 void (*visit)(void *ctx, struct slice path, const struct route *const *routes), void *ctx);
 
 /* ---- types of parameters (routes_params.c) ---- */
-/* The type of a pattern's parameter; NULL: a string. A declared parameter has its declared type. One of the path has the
- * type of the attribute it is compared with, but not its lengths and ranges: a value outside of them finds nothing. */
+/* The type of a pattern's parameter; NULL: a string. A declared parameter has its declared type. One of the path has
+ * the type of the attribute it is compared with, but not its lengths and ranges: a value outside of them finds
+ * nothing. */
 const struct attribute *route_param(struct arena *a, const struct design *d, const struct access *access,
 				    const struct name *param);
 

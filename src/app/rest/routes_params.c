@@ -1,5 +1,5 @@
-/* The types of an access pattern's parameters. The design declares those of the query string; those of the path have the
- * type of the attribute they are compared with.
+/* The types of an access pattern's parameters. The design declares those of the query string; those of the path have
+ * the type of the attribute they are compared with.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "app/read/read.h"
 #include "app/rest/routes.h"

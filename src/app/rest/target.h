@@ -1,5 +1,5 @@
-/* Addresses: the segments of a path and the pairs of a query string, percent-decoded. Everything lives in the run's arena.
- * SPDX-License-Identifier: Apache-2.0 */
+/* Addresses: the segments of a path and the pairs of a query string, percent-decoded. Everything lives in the run's
+ * arena. SPDX-License-Identifier: Apache-2.0 */
 #ifndef THORPE_APP_REST_TARGET_H
 #define THORPE_APP_REST_TARGET_H
 

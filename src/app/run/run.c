@@ -3,7 +3,8 @@
 
 #include "app/run/state.h"
 #include "base/grow.h"
-#include "base/log.h"
+#include "base/clock.h"
+#include "base/log_seldom.h"
 
 /* How long a client should wait before it retries after BUSY. */
 #define BUSY_SECONDS 1
@@ -131,20 +132,62 @@ static bool tell_table_changed(struct run *r, const struct backend_reply *reply)
 	return run_fail(r, PROBLEM_INTERNAL, "%s", "the database could not answer");
 }
 
-/* Whether the reply is lost or late. A database in this process always knows its outcome. */
-static bool is_out_of_reach(const struct run *r, const struct backend_reply *reply)
+static bool is_throttling(struct slice error)
 {
-	return reply->status >= 500 && run_is_remote(r);
+	static const char *const errors[] = { "ThrottlingException", "ProvisionedThroughputExceededException",
+					      "RequestLimitExceeded", NULL };
+
+	return slice_is_one_of(error, errors);
 }
 
+/* Refuses this server, whatever it asks: its keys are unknown, have ended or are wrong. Nothing was done. */
+static bool refuses_credentials(struct slice error)
+{
+	static const char *const errors[] = { "UnrecognizedClientException", "ExpiredTokenException",
+					      "InvalidSignatureException", NULL };
+
+	return slice_is_one_of(error, errors);
+}
+
+/* Whether the reply is lost or late, or the credentials are refused. A database in this process always knows its
+ * outcome. */
+static bool is_out_of_reach(const struct run *r, int status, struct slice error)
+{
+	return run_is_remote(r) && (status >= 500 || refuses_credentials(error));
+}
+
+static bool has_throttled_action(const struct request *q, const struct reply *reply)
+{
+	for (size_t i = 0; reply->reasons && i < q->write.count; i++)
+		if (reply->reasons[i].error.code == ERR_THROTTLING ||
+		    reply->reasons[i].error.code == ERR_THROUGHPUT_EXCEEDED)
+			return true;
+	return false;
+}
+
+void run_note_unserved(struct run *r, const struct request *q, const struct reply *reply)
+{
+	if (r->unserved && (is_throttling(reply->error) || has_throttled_action(q, reply) ||
+			    is_out_of_reach(r, reply->status, reply->error)))
+		atomic_store(r->unserved, true);
+}
+
+/* Every request may meet this at once: seldom logged. */
 static bool tell_out_of_reach(struct run *r, const struct backend_reply *reply)
 {
+	static struct log_seldom cannot_ask, refused, away;
+	int64_t now_us = clock_monotonic_us();
+
 	if (slice_is(reply->error, "CredentialsUnavailable")) /* of this server (remote/remote.h) */
-		log_warn("%.*s: the database cannot be asked: %.*s", SLICE_ARG(r->design->name),
-			 SLICE_ARG(reply->message));
+		log_seldom(&cannot_ask, now_us, LOG_WARN, "%.*s: the database cannot be asked: %.*s",
+			   SLICE_ARG(r->design->name), SLICE_ARG(reply->message));
+	else if (reply->status < 500)
+		log_seldom(&refused, now_us, LOG_ERROR,
+			   "%.*s: the database refuses this server's credentials: %.*s: %.*s",
+			   SLICE_ARG(r->design->name), SLICE_ARG(reply->error), SLICE_ARG(reply->message));
 	else
-		log_warn("%.*s: the database says %d %.*s: %.*s", SLICE_ARG(r->design->name), reply->status,
-			 SLICE_ARG(reply->error), SLICE_ARG(reply->message));
+		log_seldom(&away, now_us, LOG_WARN, "%.*s: trouble with the database: %.*s: %.*s",
+			   SLICE_ARG(r->design->name), SLICE_ARG(reply->error), SLICE_ARG(reply->message));
 	(void)run_fail(r, PROBLEM_BUSY, "%s", "the database does not answer");
 	r->problem.retry_after = BUSY_SECONDS;
 	return false;
@@ -176,7 +219,7 @@ bool run_backend_error(struct run *r, const struct backend_reply *reply)
 
 	if (slice_is(reply->error, "OutcomeUnknown"))
 		return tell_unknown(r, reply);
-	if (is_out_of_reach(r, reply)) /* before `busy`: an unreachable database is a 503 too */
+	if (is_out_of_reach(r, reply->status, reply->error)) /* before `busy`: an unreachable database is a 503 too */
 		return tell_out_of_reach(r, reply);
 	if (slice_is_one_of(reply->error, busy))
 		return run_busy(r);

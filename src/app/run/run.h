@@ -7,6 +7,7 @@
 #ifndef THORPE_APP_RUN_RUN_H
 #define THORPE_APP_RUN_RUN_H
 
+#include <stdatomic.h>
 #include "request/backend.h"
 #include "app/run/fields.h"
 #include "design/row.h"
@@ -17,18 +18,27 @@ struct permission_source;
 
 #define CALLER_SECRET_BYTES 32 /* the server's secret; keys of tokens, cursors and stamps derive from it */
 
+#define CALLER_KEYS 3
+
 /* What a login's token depends on (caller_session.c). */
 struct caller_session {
 	struct slice account; /* the entity's name, ':', the identity if it is not the subject; empty: not a login's token */
-	struct slice stamp;   /* the account's at login, from the token */
-	struct value keys[2]; /* of the account and of its credentials; absent: credentials in the account itself */
-	uint64_t versions[2]; /* of both when last read (backend.h); 0: read again each time */
+	struct slice stamp; /* the account's at login, from the token */
+	struct slice id;    /* of a session that can be renewed (sessions.h); empty: none */
+	/* Of the account; of its credentials (absent: in the account itself); of its sessions, in the table beside the design's
+	 * (absent: not renewed). */
+	struct value keys[CALLER_KEYS];
+	uint64_t versions[CALLER_KEYS]; /* of these when last read (backend.h); 0: read again each time */
 };
 
 struct caller {
 	struct slice subject;      /* empty: anonymous */
 	const struct slice *roles; /* the account's current ones; for tokens not from a login, the token's */
 	size_t role_count;
+	/* Those that the design declares, by their place; absent: the token does not have it. The account's current values, as
+	 * the roles. NULL and 0: none. */
+	const struct value *claims;
+	size_t claim_count;
 	bool operator_;     /* may do everything, whatever the rules say */
 	int64_t expires_ms; /* end of the token's validity; 0: none */
 	struct caller_session session;
@@ -123,9 +133,11 @@ struct run {
 	bool rider_lost;
 	bool is_unsure;                  /* the last dyn_write() did not return DYN_DONE but may have been executed */
 	struct passed_over *passed_over; /* counts skipped effects: passed_over.h; NULL: not counted */
+	atomic_bool *unserved;           /* becomes true: run_note_unserved(); NULL: nobody asks */
 	uint8_t second[NUMBER_ENCODED_MAX]; /* now_ms in seconds, encoded as in items, when entity_expires() first needed it */
 	size_t second_size;
 	int64_t second_of;  /* that second */
+	bool is_own;        /* the runtime looks for itself, without a caller: the rule for everywhere does not apply */
 	int depth;          /* of nested rules (visible E): bounded */
 	bool no_hashing;    /* from app_request.no_hashing; run_may_hash() checks it */
 	bool wants_hashing; /* run_may_hash() returned false */
@@ -149,8 +161,11 @@ bool run_error(struct run *r, const struct error *e);
 bool run_may_hash(struct run *r) MUST_CHECK;
 /* Sets BUSY with the time to wait, after enough attempts. Returns false. */
 bool run_busy(struct run *r);
+/* Notes in `unserved` whether a call failed for a reason that says nothing about the request: the database throttles,
+ * does not answer, or refuses this server's credentials. */
+void run_note_unserved(struct run *r, const struct request *q, const struct reply *reply);
 /* From a failed database call for which the caller has no better problem: throttling, conflicts and a remote database
- * that does not answer become BUSY (OUTCOME_UNKNOWN after a write that may have been done), too large items
+ * that does not answer, or refuses this server's credentials, become BUSY (OUTCOME_UNKNOWN after a write that may have been done), too large items
  * TOO_LARGE, ValidationException INVALID, others INTERNAL. Logs the database's message; clients do not see it.
  * Returns false. */
 bool run_backend_error(struct run *r, const struct backend_reply *reply);

@@ -29,8 +29,8 @@ struct app {
 	size_t body_bytes;                /* rest/app_body.c */
 	const struct read_known *reads;   /* read/read.h: by access pattern */
 	_Atomic bool keeper_runs;         /* writes leave their effects to the keeper */
-	/* Markers (write/deleting.h): `noted` counts what may have put one; a sweep that found none stores the count it
-	 * began with, plus one. */
+	/* Markers (write/deleting.h): `noted` counts what may have put one; a sweep that found none stores the count
+	 * it began with, plus one. */
 	_Atomic uint64_t deletions_noted, deletions_swept;
 	_Atomic bool moved; /* writes are refused (db/moved.h) */
 	int64_t sweep_ms;   /* time of the next search for markers; the ticking thread's */

@@ -20,12 +20,13 @@
  *       read a row and then stood still for an hour cannot remove the row of a later item.
  *   M4  A marker is removed when two things hold. All its patterns return nothing, read after it was put (if they read
  *       indexes that may be late: late_ms() after this server put it or first saw it, late.h). And cascades whose rows
- *       count on an item of this entity, or hang below it, have no rows left: their counts must not reach a later item.
+ *       count on an item of this entity, or hang below it, have no rows left: their counts must not reach a later
+ *       item.
  *   M5  Every process may carry out any marker: the deletion itself, the keeper, a creation that has to wait for it,
  *       the server's check once a second (app_tick()). Removed rows stay removed, so a crash loses no finished work.
  *   M6  A row stays if it refers (`requires`, `counts`) to another, existing item of the same entity: it belongs to
- *       that one. So a deletion that the keeper sees late takes nothing from an item with the same values under another
- *       key.
+ *       that one. So a deletion that the keeper sees late takes nothing from an item with the same values under
+ *       another key.
  * It follows: rows seen under an item were created under it, and are not removed with an earlier item.
  *
  * Not covered: a child that neither requires its parent nor counts on it may be created during the cascade, and may

@@ -455,7 +455,11 @@ static bool finish_one(struct run *r, struct marker *m, struct value gone, const
 	switch (deleting_carry(r, m, DELETING_ALL)) {
 	case CARRIED:
 	case CARRIED_EARLY: return true; /* the sweep looks again */
-	case CARRIED_IN_PART: return run_busy(r);
+	case CARRIED_IN_PART:
+		if (!run_is_remote(r))
+			return run_busy(r);
+		deleting_expect(r); /* an index still shows rows that are gone, of this deletion or of others */
+		return true;        /* the marker stays, and the sweep looks again */
 	case CARRIED_NOT: break;
 	}
 	return false;

@@ -219,7 +219,7 @@ struct value write_now(struct run *r, const struct attribute *a)
 {
 	char text[TIME_TEXT_MAX];
 
-	if (a->type == ATTR_EPOCH || a->type == ATTR_NUMBER || a->type == ATTR_INTEGER)
+	if (attribute_is_number(a))
 		return value_make_i64(r->arena, r->now_ms / 1000);
 	return value_make_s(r->arena, time_format_unit(r->now_ms, a->fine ? TIME_MILLISECOND : TIME_SECOND, text));
 }

@@ -83,7 +83,8 @@ static bool wait_for_more(struct write *w, struct value key, const struct fields
 	for (size_t i = 0; i < adds->count; i++) {
 		struct number n = value_number(adds->list[i].value);
 
-		/* If the second of two additions finds no room, the first one cannot be undone: the second is lost, as in a crash. */
+		/* If the second of two additions finds no room, the first one cannot be undone: the second is lost, as
+		 * in a crash. */
 		if (!gather_add(g, w->entity, key, adds->list[i].name, &n, due))
 			return i > 0;
 	}

@@ -169,7 +169,7 @@ static enum plan_end refused_place(struct plan *p, const struct dyn_refusal *f)
 	/* A rule has read the previous item, which is gone by now (write_witness.c). */
 	if (plan_main(p)->must_exist && !value_present(f->item))
 		return PLAN_AGAIN;
-	/* An expired item counts as absent: removes it now, with its companions. */
+	/* An expired item counts as absent. Removes it now, with its companions. */
 	if (value_present(f->item) && entity_expired(p->run, f->item)) {
 		const struct entity *of = entity_of(p->run, f->item);
 
@@ -218,6 +218,16 @@ static enum plan_end refused_target(struct plan *p, struct plan_action *a, const
 		return leave_out(a);
 	}
 	row_from(&target, p->run->arena, a->entity, entity_full(p->run, a->entity, f->item));
+	if (a->ask_count && !p->write->trusted) {
+		bool keeps;
+
+		if (!entity_keeps(p->run, &target, NULL, &keeps))
+			return PLAN_FAILED;
+		if (!keeps) { /* another tenant's: as if it were not there */
+			(void)plan_tell_missing(p->write, &a->asks[0]);
+			return PLAN_FAILED;
+		}
+	}
 	for (size_t i = 0; i < a->ask_count; i++) {
 		bool holds;
 

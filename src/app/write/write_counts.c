@@ -61,11 +61,23 @@ void plan_ask_alive(struct plan *p, struct plan_action *a)
 		a->also = test_join(p->run->arena, TEST_AND, a->also, dyn_not_expired(p->run, p->run->design->ttl));
 }
 
+/* The rule for everywhere, as a condition on an item that the caller's write refers to. */
+static bool ask_everywhere(struct plan *p, struct plan_action *a)
+{
+	const struct term *rule = a->entity->everywhere;
+	bool cannot;
+
+	if (!rule || a->ask_count || p->write->trusted || p->run->caller.operator_)
+		return true;
+	return plan_filter(p, a, rule, &cannot) ||
+	       (cannot && run_fail(p->run, PROBLEM_INTERNAL, "The rule for everywhere cannot be expressed in DynamoDB"));
+}
+
 bool plan_add_ask(struct plan *p, struct plan_action *a, const struct plan_ask *ask)
 {
 	bool cannot;
 
-	if (!plan_joins(p, a))
+	if (!plan_joins(p, a) || !ask_everywhere(p, a))
 		return false;
 	if (!a->ask_count)
 		plan_ask_alive(p, a);

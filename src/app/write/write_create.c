@@ -178,6 +178,28 @@ static void note_copied(struct run *r, const struct attribute *a, const struct e
 		witness_reads(seen, names.list[i], row_get(&look->item, names.list[i]));
 }
 
+/* What the rule for everywhere keeps from the caller is not there. A copy that is kept would get the value later, so it is
+ * refused. */
+static bool hide_source(struct write *w, const struct attribute *a, struct value *args, struct entity_look *look,
+			bool *hidden)
+{
+	struct reference source = attribute_source(a);
+	struct witness *seen;
+	bool keeps;
+
+	*hidden = false;
+	if (w->trusted || !look->item.entity || !look->item.entity->everywhere)
+		return true;
+	seen = witness_item(w->run, look->item.entity, look);
+	if (!entity_keeps(w->run, &look->item, seen, &keeps))
+		return false;
+	*hidden = !keeps && !run_explores(w->run);
+	if (!*hidden)
+		return true;
+	look->item = (struct row){ 0 };
+	return !a->kept_by.n || plan_tell_missing(w, &(struct plan_ask){ .reference = &source, .args = args });
+}
+
 bool write_copy(struct write *w, const struct attribute *a, struct row *f)
 {
 	struct run *r = w->run;
@@ -186,19 +208,20 @@ bool write_copy(struct write *w, const struct attribute *a, struct row *f)
 	struct copy_note note = { .attribute = a, .source = source };
 	struct entity_look look;
 	struct value *args, full;
+	bool hidden;
 
 	if (!scope_args(&s, a->copy_args, a->copy_arg_count, &args) ||
 	    !entity_locate(r, source, args, a->copy_arg_count, &note.key))
 		return false;
-	/* Uses the source as read in this try: if it has changed since, the commit notices. Effects may run long after they
-	 * read it. */
-	if (!entity_look_at(r, source, note.key, w->trusted, &look))
+	/* Uses the source as read in this try: if it has changed since, the commit notices. Effects may run long after
+	 * they read it. */
+	if (!entity_look_at(r, source, note.key, w->trusted, &look) || !hide_source(w, a, args, &look, &hidden))
 		return false;
 	note.from = full = look.item.full;
 	if (!entity_copied(r, a, &look.item, &note.value))
 		return false;
 	/* A kept copy is compared after the commit, or held if its source is in the transaction anyway. */
-	if (!a->kept_by.n)
+	if (!a->kept_by.n && !hidden)
 		note_copied(r, a, source, &look);
 	/* A kept copy of a missing source is empty. Other copies keep a value that an operator gives. */
 	if (value_present(note.value))

@@ -3,7 +3,7 @@
 #include "app/write/write_plan.h"
 #include "base/grow.h"
 
-/* ---- small things ---- */
+/* ---- adding ---- */
 
 bool names_meet(const struct name_list *x, const struct name_list *y)
 {

@@ -276,7 +276,7 @@ static inline bool is_there(struct value v)
 	return value_present(v) && value_type(v) != VALUE_NULL;
 }
 bool names_meet(const struct name_list *x, const struct name_list *y);
-/* v + n; a value that is no number counts as 0. False: the sum is out of range. */
+/* v + n; a value that is not a number counts as 0. False: the sum is out of range. */
 bool value_move(struct run *r, struct value v, const struct number *n, struct value *out) MUST_CHECK;
 /* f[name] += n. */
 bool fields_move(struct run *r, struct fields *f, struct slice name, const struct number *n) MUST_CHECK;

@@ -73,6 +73,14 @@ bool write_take(struct write *w, const struct attribute *a, struct row *f)
 		w->turn = turn_take(r->arena, slice_make(n.key.p, n.key.n));
 	if (!entity_look_at(r, n.source, n.key, true, &look))
 		return false;
+	if (!w->trusted && look.item.entity) {
+		bool keeps;
+
+		if (!entity_keeps(r, &look.item, NULL, &keeps))
+			return false;
+		if (!keeps && !run_explores(r)) /* another tenant's: plan_takes() asks for it in the transaction, too */
+			look.item = (struct row){ 0 };
+	}
 	n.last = value_get(look.item.full, a->next_attribute);
 	if (value_type(given) == VALUE_N)
 		n.number = value_number(given);

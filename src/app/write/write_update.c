@@ -36,6 +36,10 @@ static bool may_move(struct write *w, const struct row *f, const struct row *bef
 {
 	bool moves = false, may = true;
 
+	if (!w->trusted && w->entity->everywhere_moves && !entity_keeps(w->run, f, NULL, &may))
+		return false;
+	if (!may)
+		return run_fail(w->run, PROBLEM_FORBIDDEN, "you may not make this someone else's");
 	for (size_t i = 0; i < w->entity->param_count; i++)
 		if (!value_equal(row_get(f, w->entity->param_at[i]), row_get(before, w->entity->param_at[i])))
 			moves = true;

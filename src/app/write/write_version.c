@@ -1,9 +1,9 @@
 /* Versions that are times: no two writes of an item leave the same one.
  *
  * `touched` is the time of the write; if the item's last write has the same or a later second (millisecond, in a
- * `timestamp ms`), it is the one after that. So a version identifies one state of the item, and If-Match with an earlier
- * version fails, however quickly writes follow each other. A time further ahead than VERSION_AHEAD_MOST came from
- * elsewhere (an import, a clock set back) and is ignored.
+ * `timestamp ms`), it is the one after that. So a version identifies one state of the item, and If-Match with an
+ * earlier version fails, however quickly writes follow each other. A time further ahead than VERSION_AHEAD_MOST came
+ * from elsewhere (an import, a clock set back) and is ignored.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "app/write/write_plan.h"
 #include "base/timestamp.h"

@@ -7,7 +7,7 @@
 
 /* of one table; any thread */
 struct copy_printer {
-	uint64_t first; /* items or changes when the phase was first told of */
+	uint64_t first; /* items or changes when the phase was first printed */
 	int64_t first_us, told_us;
 	enum copy_phase phase;
 	bool began;

@@ -1,4 +1,4 @@
-/* `thorpe serve`: opens the database, listens, serves until told to stop.
+/* `thorpe serve`: opens the database, listens, serves until a signal stops it.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <malloc.h>
 #include <signal.h>
@@ -20,9 +20,9 @@
 
 #define WHY           1024
 #define RESERVED_PART 8 /* of the descriptors for connections, those on the reserve have at most */
-/* What malloc gets from the system apart, and gives back when it is freed; and what it keeps at the end of a heap. Left to itself
- * it learns from the first large documents to keep tens of megabytes in every thread's heap. Less would make replies of a
- * megabyte slower. */
+/* What malloc gets from the system apart, and gives back when it is freed; and what it keeps at the end of a heap.
+ * Left to itself it learns from the first large documents to keep tens of megabytes in every thread's heap. Less would
+ * make replies of a megabyte slower. */
 #define MALLOC_APART (4 * 1024 * 1024)
 #define MALLOC_KEEPS (16 * 1024 * 1024)
 #define OTHER_FILES  320 /* what the database opens at most, and a handful of our own */

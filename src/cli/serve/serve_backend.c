@@ -5,8 +5,8 @@
 #include "app/db/beside.h"
 #include "base/alloc.h"
 
-/* How often a shard is looked at that others may write to: while there is something in it now and then, and while there is not,
- * as the Kinesis Client Library does. What this process writes is looked for at once. */
+/* How often a shard is looked at that others may write to: while there is something in it now and then, and while
+ * there is not, as the Kinesis Client Library does. What this process writes is looked for at once. */
 #define POLL_MS      250
 #define POLL_MOST_MS 1000
 
@@ -47,8 +47,8 @@ struct counting {
 	struct database_remote *database;
 };
 
-/* Whether all it names are tables beside the designs' (app/db/beside.h): beats, positions, answers that are kept. Nobody reads their
- * streams. What names none this way is taken for one of a design's. */
+/* Whether all it names are tables beside the designs' (app/db/beside.h): beats, positions, answers that are kept.
+ * Nobody reads their streams. What names none this way is taken for one of a design's. */
 static bool is_beside(struct slice body)
 {
 	static const char member[] = "\"TableName\":\"", ending[] = BESIDE_ENDING "\"";

@@ -1,7 +1,7 @@
 /* Where the designs of a command have their tables: --backend [DESIGN=]WHERE.
  *
- * WHERE is as remote/place.h has it: aws, aws:REGION, https://…, or http:// on a loopback address. Without --backend a design's
- * table is in this process.
+ * WHERE is as remote/place.h has it: aws, aws:REGION, https://…, or http:// on a loopback address. Without --backend a
+ * design's table is in this process.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef THORPE_CLI_SERVE_SERVE_BACKEND_H
 #define THORPE_CLI_SERVE_SERVE_BACKEND_H

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <time.h>
 
+#include "app/db/beside.h"
 #include "app/db/provision.h"
 #include "app/db/provision_request.h"
 #include "app/db/shared_secret.h"
@@ -216,7 +217,8 @@ static bool choose_databases(struct serve_designs *s, struct api *api, char *why
 		for (size_t j = 0; j < s->count; j++)
 			found |= slice_equal(s->list[j]->name, o->backends[i].design);
 		if (!found) {
-			snprintf(why, n, "--backend names a design %.*s that is not served",
+			snprintf(why, n,
+				 "--backend names a design %.*s that is not served: which is meant is the name in the file of --design",
 				 SLICE_ARG(o->backends[i].design));
 			return false;
 		}
@@ -264,7 +266,8 @@ static bool provision_all(struct serve_designs *s, char *why, size_t n)
 	return ok;
 }
 
-/* Makes what servers of a table elsewhere share. Tables that exist are changed on this machine only: elsewhere that is for `deploy`. */
+/* Makes what servers of a table elsewhere share. Tables that exist are changed on this machine only: elsewhere that is
+ * for `deploy`. */
 static bool provision_shared(struct serve_designs *s, size_t i, struct backend *b, struct arena *a, struct error *e)
 {
 	const struct database_remote *d = (const struct database_remote *)s->databases[i];
@@ -356,7 +359,7 @@ static bool list_remote_tables(struct serve_designs *s, struct api *api, char *w
 			if (!s->databases[i]->is_remote)
 				continue;
 			names[count++] = s->list[i]->table;
-			names[count++] = arena_printf(&s->arena, "%.*s.thorpe", SLICE_ARG(s->list[i]->table));
+			names[count++] = beside_name(&s->arena, s->list[i]->table);
 		}
 		api_list_also(api, names, count);
 	}, {

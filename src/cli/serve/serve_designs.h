@@ -37,7 +37,8 @@ struct serve_designs {
 	struct serve_ticker *ticker;
 };
 
-/* False: what is wrong with the files has been printed to stderr, and `why` says so in a sentence. Release it in any case. */
+/* False: what is wrong with the files has been printed to stderr, and `why` says so in a sentence. Release it in any
+ * case. */
 bool serve_designs_load(struct serve_designs *s, const struct serve_options *o, char *why, size_t n) MUST_CHECK;
 /* False: `why` is a sentence. */
 bool serve_designs_start(struct serve_designs *s, struct api *api, char *why, size_t n) MUST_CHECK;
@@ -45,10 +46,11 @@ void serve_designs_greet(const struct serve_designs *s, const char *scheme, cons
 void serve_designs_stop(struct serve_designs *s);
 void serve_designs_release(struct serve_designs *s);
 
-/* server_options.write_delay: as long as the app's processors ask for, or the slowest of all. ctx: the serve_designs. */
+/* server_options.write_delay: as long as the app's processors ask for, or the slowest of all. ctx: the
+ * serve_designs. */
 int64_t serve_designs_delay_ms(void *ctx, const struct app *app);
 
-/* serve_demo.c: plays DIR/<design>.json to each design whose table is empty, all at once, and says so to stderr. */
+/* serve_demo.c: loads DIR/<design>.json into each design whose table is empty, in parallel, and reports to stderr. */
 void serve_demo(struct serve_designs *s, const char *dir);
 
 #endif

@@ -1,8 +1,8 @@
 /* The ready file: where a server listens, for the program that started it.
  *
- * One line, http://ADDR:PORT or https://ADDR:PORT. It appears whole, when requests are taken, and is gone after an orderly
- * stop. A kill leaves it behind; the next start removes it before anything else, so a reader never takes an old one for new.
- * Two servers cannot share one: each removes it at its start and end.
+ * One line, http://ADDR:PORT or https://ADDR:PORT. It appears whole, when requests are taken, and is gone after an
+ * orderly stop. A kill leaves it behind; the next start removes it before anything else, so a reader never takes an
+ * old one for new. Two servers cannot share one: each removes it at its start and end.
  * All functions take a NULL path and then do nothing.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef THORPE_CLI_SERVE_SERVE_READY_H

@@ -1,4 +1,4 @@
-/* Waits as long as the apps say, or until told to end.
+/* Waits as long as the apps say, or until stopped.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/alloc.h"
 #include "base/waker.h"

@@ -5,14 +5,19 @@ export interface ClientOptions {
   baseUrl: string;
   /** A token from an earlier login. */
   token?: string;
+  /** The renewal token that came with it. */
+  renewal?: string;
   /**
-   * Called when a request is refused with 401, which happens to a token that has ended: log in again and return a new
-   * token, and the request is sent once more. Return nothing to let it fail. Requests that meet it at the same time
-   * share one call.
+   * Called when a request is refused with 401, which happens to a token that has ended and cannot be renewed: log in
+   * again and return a new token, and the request is sent once more. Return nothing to let it fail. Requests that meet
+   * it at the same time share one call.
    */
   onUnauthenticated?: () => Promise<string | undefined>;
-  /** Called with each new token and at its end, to keep it beyond this page. */
-  onToken?: (token: string | undefined) => void;
+  /**
+   * Called with each new token and at its end, to keep it beyond this page; with the renewal token, if the design has
+   * sessions. A renewal token is good for one renewal: pages that share one must not renew at once (Web Locks).
+   */
+  onToken?: (token: string | undefined, renewal?: string) => void;
   /** Instead of the global fetch. */
   fetch?: typeof fetch;
   /** How often a request is sent at most, when the server is busy or out of reach. 4 unless given. */
@@ -172,7 +177,7 @@ interface Outgoing {
   body?: unknown;
   headers: Record<string, string>;
   signal: AbortSignal | undefined;
-  /** Without the token: a login. */
+  /** Without the token: a login, or a request with a renewal token. */
   anonymous?: boolean;
 }
 
@@ -199,26 +204,41 @@ const newKey = (): string =>
 /** Sends requests with the token, and again when that can help. */
 export class Transport {
   private current: string | undefined;
+  private renewal: string | undefined;
   private renewing: Promise<string | undefined> | undefined;
 
-  constructor(private readonly options: ClientOptions) {
+  constructor(
+    private readonly options: ClientOptions,
+    /** The address that renews tokens, if the design has sessions. */
+    private readonly renewPath?: string,
+  ) {
     this.current = options.token;
+    this.renewal = options.renewal;
   }
 
   get token(): string | undefined {
     return this.current;
   }
   set token(token: string | undefined) {
+    this.take(token, token === undefined ? undefined : this.renewal);
+  }
+
+  private take(token: string | undefined, renewal: string | undefined): void {
     this.current = token;
-    this.options.onToken?.(token);
+    this.renewal = renewal;
+    this.options.onToken?.(token, renewal);
   }
 
   async send<T>(method: string, path: string, params: object, body: unknown, options: WriteOptions = {}): Promise<T> {
     return this.exchange({ ...this.prepare(method, options), path, params, body });
   }
 
-  /** A login: its token is used from now on. */
-  async signIn<T extends { token: string }>(path: string, body: unknown, options: WriteOptions = {}): Promise<T> {
+  /** A login or a renewal: its tokens are used from now on. */
+  async signIn<T extends { token: string; renewal?: string }>(
+    path: string,
+    body: unknown,
+    options: WriteOptions = {},
+  ): Promise<T> {
     const reply = await this.exchange<T>({
       ...this.prepare('POST', options),
       path,
@@ -226,8 +246,20 @@ export class Transport {
       body,
       anonymous: true,
     });
-    this.token = reply.token;
+    this.take(reply.token, reply.renewal);
     return reply;
+  }
+
+  /** The end of the session: no token is used any more. */
+  async signOut(path: string, body: object | undefined, options: WriteOptions = {}): Promise<void> {
+    const renewal = this.renewal === undefined ? {} : { renewal: this.renewal };
+    const out = { ...this.prepare('POST', options), path, params: {}, body: { ...renewal, ...body } };
+    try {
+      await this.exchange({ ...out, anonymous: 'renewal' in out.body });
+    } catch (error) {
+      if (!(error instanceof UnauthenticatedError)) throw error; // it has ended already
+    }
+    this.take(undefined, undefined);
   }
 
   private prepare(method: string, options: WriteOptions): Pick<Outgoing, 'method' | 'headers' | 'signal'> {
@@ -329,14 +361,25 @@ export class Transport {
 
   /** A new token in place of `ended`; false: there is none. */
   private async renew(ended: string): Promise<boolean> {
-    if (this.current === ended && this.options.onUnauthenticated) {
-      this.renewing ??= this.options.onUnauthenticated().finally(() => {
+    if (this.current === ended) {
+      this.renewing ??= this.another().finally(() => {
         this.renewing = undefined;
       });
       const token = await this.renewing;
       if (this.current === ended && token !== undefined) this.token = token;
     }
     return this.current !== undefined && this.current !== ended;
+  }
+
+  private async another(): Promise<string | undefined> {
+    if (this.renewal !== undefined && this.renewPath !== undefined)
+      try {
+        return (await this.signIn(this.renewPath, { renewal: this.renewal })).token;
+      } catch (error) {
+        if (!(error instanceof UnauthenticatedError)) throw error;
+        this.take(this.current, undefined);
+      }
+    return this.options.onUnauthenticated?.();
   }
 }
 

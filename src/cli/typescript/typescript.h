@@ -32,9 +32,9 @@ void typescript_class(struct typescript *t, struct slice design);
 
 /* The schema itself, or the one that its $ref names. NULL: there is none. */
 const struct json *typescript_schema(const struct typescript *t, const struct json *schema);
-/* What a $ref of the document leads to. NULL: nothing. */
+/* The target of a $ref; NULL: there is none. */
 const struct json *typescript_follow(const struct typescript *t, const struct json *ref);
-/* A member of an object type or of the parameters: quoted where it is no identifier. */
+/* A member of an object type or of the parameters: quoted where it is not an identifier. */
 void typescript_member(struct typescript *t, struct slice name);
 /* A comment for people, of one or two texts; nothing if both are empty. */
 void typescript_comment(struct typescript *t, int depth, struct slice first, struct slice second);

@@ -16,7 +16,8 @@ struct operation {
 	const struct json *row;     /* of a list in pages; NULL: it is none */
 	bool body_required, empty;  /* empty: the answer may have no content */
 	bool writes, watched;
-	bool signs_in; /* answers with a token for the calls after it */
+	bool signs_in;  /* answers with a token for the calls after it */
+	bool signs_out; /* ends that token */
 };
 
 /* ---- what an operation has ---- */
@@ -57,6 +58,15 @@ static void read_answers(const struct typescript *t, struct operation *op)
 	}
 }
 
+/* A POST that every design has, not one of its own. */
+static bool is_service(const struct operation *op)
+{
+	const struct json *tags = json_get(op->json, "tags");
+
+	return slice_is(op->method, "post") && json_is(tags, JSON_ARRAY) && tags->count == 1 &&
+	       json_is(&tags->items[0], JSON_STRING) && slice_is(tags->items[0].string, "service");
+}
+
 static struct operation read_operation(const struct typescript *t, const struct json_member *path,
 				       const struct json_member *m)
 {
@@ -74,7 +84,8 @@ static struct operation read_operation(const struct typescript *t, const struct 
 	};
 
 	read_answers(t, &op);
-	op.signs_in = slice_is(op.path, "/login") && slice_is(op.method, "post");
+	op.signs_in = (slice_is(op.path, "/login") || slice_is(op.path, "/renew")) && is_service(&op);
+	op.signs_out = slice_is(op.path, "/logout") && is_service(&op);
 	return op;
 }
 
@@ -207,13 +218,14 @@ static void put_call(struct typescript *t, const struct operation *op)
 	put_arguments(t, op, true);
 	buf_lit(t->out, ": Promise<");
 	put_answer_type(t, op);
-	if (op->signs_in)
-		buf_lit(t->out, "> {\n    return this.$transport.signIn(");
+	if (op->signs_in || op->signs_out)
+		buf_printf(t->out, "> {\n    return this.$transport.%s(", op->signs_in ? "signIn" : "signOut");
 	else
 		buf_printf(t->out, "> {\n    return this.$transport.send('%s', ", method);
 	put_path(t, op->path);
-	buf_printf(t->out, "%s%s, %s, options);\n  }\n", op->signs_in ? "" : ", ", op->signs_in ? "" : params_of(t, op),
-		   op->body ? "body" : "undefined");
+	if (!op->signs_in && !op->signs_out)
+		buf_printf(t->out, ", %s", params_of(t, op));
+	buf_printf(t->out, ", %s, options);\n  }\n", op->body ? "body" : "undefined");
 }
 
 /* watchUserPosts() of a single item, which has no list to ask. */
@@ -272,7 +284,8 @@ void typescript_class(struct typescript *t, struct slice design)
 	buf_lit(t->out, " {\n  /** The token, and requests that have no method here. */\n"
 			"  readonly $transport: Transport;\n\n"
 			"  constructor(options: ClientOptions) {\n"
-			"    this.$transport = new Transport(options);\n  }\n");
+			"    this.$transport = new Transport(options");
+	buf_str(t->out, json_get(paths, "/renew") ? ", '/renew');\n  }\n" : ");\n  }\n");
 	for (uint32_t i = 0; i < paths->count; i++) {
 		const struct json_member *path = &paths->members[i];
 

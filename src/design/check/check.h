@@ -113,8 +113,8 @@ struct about about_access(const struct checker *c, const struct access *a);
 struct about about_space(const struct checker *c, const struct space *s);
 
 #define AT_SUBJECT ((struct place){ 0 })
-/* Reports a finding of the running rule about c->about, with the rule's severity, reason and repair. AT_SUBJECT: at the
- * place of what it is about. */
+/* Reports a finding of the running rule about c->about, with the rule's severity, reason and repair. AT_SUBJECT: at
+ * the place of what it is about. */
 void check_say(struct checker *c, struct place place, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 /* Change the finding just made; nothing when it was accepted. */
 void check_severity(struct checker *c, enum severity severity);
@@ -123,7 +123,8 @@ void check_repair(struct checker *c, const char *fmt, ...) __attribute__((format
 /* The tables of rules, by family; each ends with a row without a name. */
 extern const struct rule check_rules_access[], check_rules_order[], check_rules_key[], check_rules_identity[],
 	check_rules_index[], check_rules_visible[], check_rules_unique[], check_rules_count[], check_rules_copy[],
-	check_rules_life[], check_rules_stream[], check_rules_limit[], check_rules_race[], check_rules_agree[];
+	check_rules_life[], check_rules_stream[], check_rules_limit[], check_rules_race[], check_rules_agree[],
+	check_rules_everywhere[];
 
 /* ---- the model (check_shape.c) ---- */
 void check_model(struct checker *c);
@@ -139,8 +140,6 @@ static inline const struct template *entry_key(const struct space *s, const stru
 {
 	return i < s->key->hash_count ? x->hash[i] : x->range[i - s->key->hash_count];
 }
-/* Whether the index's projection has an attribute that is no key. */
-bool index_carries(const struct design_index *x, struct slice name);
 /* The rules that compute an item's attributes, also those that are no keys. */
 const struct key_rule *shape_rules(const struct shape *s, size_t *count);
 /* Whether the attribute can be in such an item. */
@@ -168,7 +167,6 @@ const struct template_part *template_hole(const struct template *t, size_t i);
 /* What a placeholder of an entity's template stands for, copies followed to their source; NULL: unknown. */
 const struct attribute *hole_attribute(const struct checker *c, const struct entity *e,
 				       const struct template_part *hole);
-bool attribute_is_number(const struct attribute *a);
 bool attribute_is_time(const struct attribute *a);
 bool attribute_can_be_absent(const struct entity *e, const struct attribute *a);
 bool attribute_can_be_negative(const struct checker *c, const struct entity *e, const struct attribute *a);

@@ -208,6 +208,8 @@ static void not_projected(struct checker *c, const struct reach *r)
 			say_unprojected(c, r, x, e->allow[e->allow[ALLOW_LIST] ? ALLOW_LIST : ALLOW_READ],
 					"who may read", true);
 		say_unprojected(c, r, x, a->rank, "rank", true);
+		EACH (struct attribute, s, a->show, a->has_then ? 0 : a->show_count)
+			say_unprojected(c, r, x, s->derived, "what is shown", true);
 	}
 }
 
@@ -312,7 +314,8 @@ static void expired_visible(struct checker *c, const struct reach *r)
 
 /* ---- a merge over numbers ---- */
 
-/* The attribute of an item that a parameter of the query is compared with: the same placeholder in the key's template. */
+/* The attribute of an item that a parameter of the query is compared with: the same placeholder in the key's
+ * template. */
 static const struct attribute *compared_with(const struct checker *c, const struct reach *r, const struct entry *e,
 					     struct slice parameter)
 {

@@ -13,7 +13,8 @@ static bool is_counted(const struct checker *c, const struct entity *e, struct s
 				return true;
 	}
 	EACH (struct processor, p, c->d->processors, c->d->processor_count)
-		if (p->effect == EFFECT_COUNT && p->target_entity == e && slice_equal(p->target_attribute, attribute))
+		if ((p->effect == EFFECT_COUNT || p->effect == EFFECT_UPSERT) && p->target_entity == e &&
+		    effect_sets(p, attribute))
 			return true;
 	EACH (struct action, x, e->actions, e->action_count)
 		if (is_assigned(x->add, x->add_count, attribute))
@@ -35,7 +36,7 @@ static void counter_never_moved(struct checker *c, const struct entity *e, const
 static bool is_set_by_server(const struct checker *c, const struct entity *e, struct slice attribute)
 {
 	EACH (struct processor, p, c->d->processors, c->d->processor_count)
-		if (p->target_entity == e && is_assigned(p->with, p->with_count, attribute))
+		if (p->target_entity == e && effect_sets(p, attribute))
 			return true;
 	EACH (struct action, x, e->actions, e->action_count)
 		if (is_assigned(x->set, x->set_count, attribute))
@@ -58,7 +59,7 @@ static void number_nobody_keeps(struct checker *c, const struct entity *e, const
 		  SLICE_ARG(a->name));
 }
 
-/* The attribute by which a soft delete can be told. */
+/* The attribute that marks items as deleted. */
 static bool when_knows_delete(const struct entity *e, const struct term *when)
 {
 	EACH (struct assignment, s, e->delete_.set, e->delete_.set_count)
@@ -86,7 +87,7 @@ static void count_on_deleted(struct checker *c, const struct entity *e)
 
 static void count_in_processor(struct checker *c, const struct processor *p)
 {
-	if (p->effect == EFFECT_COUNT)
+	if (p->effect == EFFECT_COUNT && !p->every_seconds)
 		check_say(c, AT_SUBJECT, "counts %.*s from the stream", SLICE_ARG(p->target_attribute));
 }
 

@@ -1,7 +1,7 @@
 /* Can two key templates give the same string? The question behind every "does this query find that item".
  *
- * A template becomes a row of atoms (a literal character; any character but '#'; any number of those), and two rows are
- * walked together. SPDX-License-Identifier: Apache-2.0 */
+ * A template becomes a row of atoms (a literal character; any character but '#'; any number of those), and two rows
+ * are walked together. SPDX-License-Identifier: Apache-2.0 */
 #include "design/check/check.h"
 
 enum atom_kind { ATOM_LITERAL, ATOM_ANY, ATOM_DIGIT, ATOM_MORE };

@@ -4,12 +4,6 @@
 #include "base/grow.h"
 #include "design/check/check.h"
 
-bool index_carries(const struct design_index *x, struct slice name)
-{
-	return x->projection == PROJECT_ALL ||
-	       (x->projection == PROJECT_INCLUDE && slice_among(x->include, x->include_count, name));
-}
-
 /* ---- shapes ---- */
 
 const struct key_rule *shape_rules(const struct shape *s, size_t *count)
@@ -193,7 +187,8 @@ const struct where_rule *check_where(const struct access *a, struct slice attrib
 	return NULL;
 }
 
-/* Whether keys of the form `t` can be on this side of the bound: decided by the literal beginnings, where they differ. */
+/* Whether keys of the form `t` can be on this side of the bound: decided by the literal beginnings, where they
+ * differ. */
 static bool on_side(struct slice bound, struct slice key, bool above)
 {
 	size_t n = bound.n < key.n ? bound.n : key.n;

@@ -7,7 +7,7 @@
 static void stream_off(struct checker *c, const struct processor *p)
 {
 	bool old = term_mentions_old(p->when) || (p->events & ON_DELETED);
-	if (c->d->stream == STREAM_NEW_AND_OLD || (c->d->stream == STREAM_NEW_IMAGE && !old))
+	if (p->every_seconds || c->d->stream == STREAM_NEW_AND_OLD || (c->d->stream == STREAM_NEW_IMAGE && !old))
 		return;
 	check_say(c, AT_SUBJECT,
 		  c->d->stream == STREAM_NONE ? "the table has no stream" : "the stream does not carry what this needs");
@@ -23,7 +23,8 @@ static bool may_be_created(const struct checker *c, const struct entity *e)
 		if (x->creates)
 			return true;
 	EACH (struct processor, p, c->d->processors, c->d->processor_count)
-		if ((p->effect == EFFECT_PUT || p->effect == EFFECT_COUNT) && p->target_entity == e)
+		if ((p->effect == EFFECT_PUT || p->effect == EFFECT_COUNT || p->effect == EFFECT_UPSERT) &&
+		    p->target_entity == e)
 			return true;
 	return false;
 }
@@ -39,9 +40,12 @@ static void update_of_nothing(struct checker *c, const struct processor *p)
 /* The events that carrying out a processor causes on an entity. */
 static int causes(const struct checker *c, const struct processor *p, const struct entity *e)
 {
-	static const int events[] = {
-		[EFFECT_PUT] = ON_CREATED | ON_UPDATED, [EFFECT_UPDATE] = ON_UPDATED, [EFFECT_COUNT] = ON_UPDATED, [EFFECT_DELETE] = ON_DELETED
-	};
+	static const int events[] = { [EFFECT_PUT] = ON_CREATED | ON_UPDATED,
+				      [EFFECT_UPDATE] = ON_UPDATED,
+				      [EFFECT_COUNT] = ON_UPDATED,
+				      [EFFECT_DELETE] = ON_DELETED,
+				      [EFFECT_UPSERT] = ON_CREATED | ON_UPDATED,
+				      [EFFECT_REMOVE_ALL] = 0 };
 	const struct entity *target = p->target_entity;
 	int direct = target == e ? events[p->effect] : 0;
 	if (p->effect == EFFECT_REMOVE_ALL && reach_has_entity(check_reach(c, p->target_access), e))
@@ -94,8 +98,11 @@ static void processor_loop(struct checker *c, const struct processor *p)
 
 static void many_stream_readers(struct checker *c)
 {
-	if (c->d->processor_count > READERS_MAX)
-		check_say(c, AT_SUBJECT, "%zu processors read one stream", c->d->processor_count);
+	size_t n = 0;
+	EACH (struct processor, p, c->d->processors, c->d->processor_count)
+		n += p->parts > 0 && !p->every_seconds;
+	if (n > READERS_MAX)
+		check_say(c, AT_SUBJECT, "%zu processors read one stream", n);
 }
 
 /* ---- fan-out ---- */
@@ -109,7 +116,7 @@ static bool is_other_item(const void *ctx, const struct term *t)
 /* A `let: {limit: …}`, or a condition on another item that leaves out the largest. */
 static bool is_bounded(const struct processor *p)
 {
-	return p->let_count > 0 || term_any(p->when, is_other_item, NULL);
+	return p->let_count > 0 || term_any(p->when, is_other_item, NULL) || term_any(p->only_when, is_other_item, NULL);
 }
 
 static void unbounded_fan_out(struct checker *c, const struct processor *p)

@@ -74,11 +74,6 @@ const struct attribute *hole_attribute(const struct checker *c, const struct ent
 	return source_of(entity_attribute(e, hole->names[0]), 0);
 }
 
-bool attribute_is_number(const struct attribute *a)
-{
-	return a->counter || a->type == ATTR_NUMBER || a->type == ATTR_INTEGER || a->type == ATTR_EPOCH;
-}
-
 bool attribute_is_time(const struct attribute *a)
 {
 	return a->type == ATTR_TIMESTAMP || a->now || a->touched;

@@ -44,7 +44,7 @@ static bool is_referred_to(const struct checker *c, const struct entity *e)
 }
 
 /* Whether its other attributes only tell the owner of the value, or since when. An entity with a name or a number of
- * its own is no marker. */
+ * its own is not a marker. */
 static bool points_to_owner(const struct checker *c, const struct entity *e, const struct attribute *value)
 {
 	EACH (struct attribute, a, e->attributes, e->attribute_count) {

@@ -173,7 +173,7 @@ static bool any_term_of_entity(const struct entity *e, struct slice name)
 	bool found = false;
 	for (int i = 0; i < ALLOW_VERBS; i++)
 		found |= term_mentions(e->allow[i], name);
-	found |= any_term_of_rules(e->keys, e->key_count, name);
+	found |= any_term_of_rules(e->keys, e->key_count, name) || term_mentions(e->login.when, name);
 	EACH (struct companion, k, e->companions, e->companion_count)
 		found |= term_mentions(k->when, name) || term_mentions(k->each_list, name) ||
 			 any_term_of_rules(k->rules, k->rule_count, name);
@@ -215,6 +215,12 @@ bool attribute_is_looked_at(const struct checker *c, struct slice name)
 			found |= slice_equal(a->copy_attribute, name) || fetched(a->derived, name) ||
 				 fetched(a->default_, name) || term_mentions(a->default_, name);
 	}
+	EACH (struct entity, e, c->d->entities, c->d->entity_count)
+		EACH (struct attribute, s, e->show, e->show_count)
+			found |= fetched(s->derived, name);
+	EACH (struct access, a, c->d->accesses, c->d->access_count)
+		EACH (struct attribute, s, a->show, a->show_count)
+			found |= term_mentions(s->derived, name) || fetched(s->derived, name);
 	EACH (struct access, a, c->d->accesses, c->d->access_count)
 		found |= term_mentions(a->filter, name) || term_mentions(a->then.keep, name) ||
 			 term_mentions(a->rank, name) || term_mentions(a->allow, name);

@@ -27,18 +27,6 @@ static void add_services(struct build *x, const struct slice *ids, size_t n, str
 	}
 }
 
-struct slice describe_collection(const struct entity *e)
-{
-	struct slice p = e->path;
-
-	while (p.n && p.p[p.n - 1] == '>') {
-		while (p.n && p.p[p.n - 1] != '/')
-			p.n--;
-		p.n -= p.n > 0;
-	}
-	return p;
-}
-
 static bool is_served(const struct entity *e, enum allow_verb v)
 {
 	const struct term *rule = e->allow[v];
@@ -60,8 +48,8 @@ static void add_verbs(struct build *x, const struct entity *e)
 		describe_write(&b, x->design, e, (enum allow_verb)v, NULL);
 		s.request = buf_slice(&b);
 		s.name = arena_printf(x->arena, "%s %.*s", allow_verb_names[v], SLICE_ARG(e->name));
-		if (v == ALLOW_CREATE && describe_collection(e).n != e->path.n)
-			s.path = describe_collection(e);
+		if (v == ALLOW_CREATE && entity_collection(e).n != e->path.n)
+			s.path = entity_collection(e);
 		else if (v == ALLOW_CREATE)
 			s.method = "PUT";
 		add_services(x, e->patterns[v], e->pattern_count[v], s);

@@ -32,8 +32,5 @@ void describe_term(struct buf *b, const char *words, const struct term *t);
 /* The request that a write of the entity becomes. `action` NULL: of the verb (ALLOW_READ: GetItem). */
 void describe_write(struct buf *b, const struct design *d, const struct entity *e, enum allow_verb verb,
 		    const struct action *action);
-/* Where new items of the entity are POSTed to: its path without the placeholders at its end; the path itself if there are
- * none. */
-struct slice describe_collection(const struct entity *e);
 
 #endif

@@ -113,4 +113,9 @@ void describe_access(struct buf *b, const struct design *d, const struct access 
 		buf_lit(b, "; then BatchGetItem ");
 		put_keys(b, d, x->then.keys, x->then.key_count);
 	}
+	EACH (struct attribute, a, x->show, x->show_count) {
+		buf_str(b, a == x->show ? "; shows " : ", ");
+		buf_printf(b, "%.*s = ", SLICE_ARG(a->name));
+		term_print(b, a->derived);
+	}
 }

@@ -1,9 +1,9 @@
 /* The cost of a design's calls in DynamoDB's units, estimated from the design alone.
  *
- * Writes: each action of a transaction counts twice, each index entry once; what processors do afterwards is not counted
- * unless the traffic names it (`create FeedEntry: 100 a second`). Updates, deletions and actions count as creations, which
- * overestimates most of them. Reads: full pages, eventually consistent unless the pattern says otherwise; no caching.
- * SPDX-License-Identifier: Apache-2.0 */
+ * Writes: each action of a transaction counts twice, each index entry once; what processors do afterwards is not
+ * counted unless the traffic names it (`create FeedEntry: 100 a second`). Updates, deletions and actions count as
+ * creations, which overestimates most of them. Reads: full pages, eventually consistent unless the pattern says
+ * otherwise; no caching. SPDX-License-Identifier: Apache-2.0 */
 #ifndef THORPE_DESIGN_DESCRIBE_TRAFFIC_H
 #define THORPE_DESIGN_DESCRIBE_TRAFFIC_H
 

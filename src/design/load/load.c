@@ -51,6 +51,7 @@ static const struct load_word words[] = {
 	{ "entities", .read = load_entities, .shape = &load_entities_shape },
 	{ "access", .read = load_accesses, .shape = &load_accesses_shape },
 	{ "processors", .read = load_processors, .shape = &load_processors_shape },
+	{ "everywhere", .read = load_everywhere, .shape = &load_everywhere_shape },
 	{ "traffic", .read = load_traffic, .shape = &load_traffic_shape },
 	{ "accept", WORD_ACCEPT, AT(design, accepts) },
 	{ 0 },
@@ -90,8 +91,11 @@ const struct design *design_load(struct arena *a, struct source s, const char *(
 	} else if (root) {
 		load_words(l, root, "a design", words, l->d, NULL);
 		check_complete(l, root);
+		load_spread_everywhere(l);
 		load_check_keys(l);
 		load_resolve(l);
+		load_share_processors(l);
+		load_check_claims(l);
 		load_infer(l);
 		load_check_sequences(l);
 		load_check_removed(l);

@@ -66,6 +66,7 @@ struct load {
 	struct access *access;          /* being read; NULL: none */
 	const struct load_scope *scope; /* of the terms being read */
 	struct slice subject;           /* of findings: "entity Post" */
+	const struct yaml *everywhere;  /* the rule; NULL: none */
 	struct load_later *later, **later_end;
 	struct map *scopes;                    /* of terms, by address: load_term_scope() */
 	struct load_named *named, **named_end; /* terms and templates read so far: load_names() */
@@ -98,7 +99,7 @@ void load_expected(struct load *l, const struct yaml *y, const char *expected);
 /* Findings are about this from now on: "entity" and "Post". */
 void load_subject(struct load *l, const char *kind, struct slice name);
 
-/* ---- names of other things ---- */
+/* ---- names declared elsewhere ---- */
 enum load_name {
 	NAME_NONE,
 	NAME_ENTITY,
@@ -156,7 +157,7 @@ struct load_word {
  * Returns whether there was no error. */
 bool load_words(struct load *l, const struct yaml *map, const char *what, const struct load_word *words, void *into,
 		bool (*other)(struct load *l, void *into, const struct yaml_entry *e));
-/* Whether the map has the word; false when it is no map. */
+/* Whether the map has the word; false when it is not a map. */
 bool load_has_word(const struct yaml *map, const char *word);
 /* How many of these words the map has. It may have one: reports the second with `sentence`. */
 size_t load_one_of(struct load *l, const struct yaml *map, const char *const *words, const char *sentence);
@@ -176,7 +177,7 @@ size_t load_choice(struct load *l, struct slice text, struct place p, const char
 const struct term *load_term(struct load *l, const struct yaml *y, const struct load_scope *scope);
 /* Whether it is one of the words, of which NULL is the last. */
 bool load_is_one_of(struct slice s, const char *const *words);
-/* The seconds of "s", "minutes", "day"…; 0: it is no unit of time. */
+/* The seconds of "s", "minutes", "day"…; 0: it is not a unit of time. */
 int64_t load_seconds(struct slice unit);
 struct slice load_units_pattern(struct arena *a); /* all of them, for a regular expression: "s|second|…" */
 /* 'text' becomes text; false: it is not in quotes. */
@@ -204,15 +205,17 @@ bool span_call(struct load_span *s, struct load_span *name, struct load_span *ar
 /* How many parts commas (or another sign) can cut it into. */
 size_t span_parts(struct load_span s, char sign);
 
-/* NULL, with findings, when it is malformed. Names in it are looked up in the second pass; `scope` NULL: they are not. */
+/* NULL, with findings, when it is malformed. Names in it are looked up in the second pass; `scope` NULL: they are
+ * not. */
 const struct term *load_span_term(struct load *l, struct load_span s, const struct load_scope *scope);
 const struct template *load_span_template(struct load *l, struct load_span s, const struct load_scope *scope);
 
-/* ---- parts that several things have ---- */
+/* ---- parts that several declarations share ---- */
 struct load_scope *load_scope_of(struct load *l, const struct entity *e); /* with old and input */
 /* The pattern's parameters and input.x; `rows`: also the attributes of its rows. */
 struct load_scope *load_access_scope(struct load *l, const struct access *a, bool rows);
-/* E(args); *s is then what follows. The reference must outlive the second pass, also in load_item() and load_count(). */
+/* E(args); *s is then what follows. The reference must outlive the second pass, also in load_item() and
+ * load_count(). */
 bool load_reference(struct load *l, struct load_span *s, const struct load_scope *scope, struct reference *out);
 /* A scalar that is E(args) and nothing else. */
 bool load_item(struct load *l, const struct yaml *y, const char *expected, const struct load_scope *scope,
@@ -226,7 +229,7 @@ size_t load_requirements(struct load *l, const struct yaml *y, const struct load
 /* attribute: template */
 size_t load_rules(struct load *l, const struct yaml *y, const char *expected, const struct load_scope *scope,
 		  const struct key_rule **out);
-/* The rule of one entry; false, with findings, when its value is no template. */
+/* The rule of one entry; false, with findings, when its value is not a template. */
 bool load_rule(struct load *l, const struct yaml_entry *e, const struct load_scope *scope, struct key_rule *out);
 /* attribute: term. When `target` is not empty, the attributes are that entity's, and a choice may be a bare word. */
 size_t load_assignments(struct load *l, const struct yaml *y, const struct load_scope *scope, struct slice target,
@@ -251,6 +254,8 @@ struct load_path {
 	size_t count;
 };
 struct load_path load_path(struct load *l, const struct yaml *y, const struct load_scope *scope);
+/* name: term; each as a derived attribute, whose type load_infer() finds. */
+size_t load_show(struct load *l, const struct yaml *y, const struct load_scope *scope, const struct attribute **out);
 /* A literal: the word of a choice, or text. */
 const struct term *load_literal(struct load *l, struct slice text, struct place p);
 bool load_is_choice(const struct attribute *a, struct slice word); /* `a` may be NULL */
@@ -267,6 +272,8 @@ void load_key(struct load *l, struct key_schema *k, const struct yaml *y);
 void load_indexes(struct load *l, void *into, const struct yaml *y); /* struct design, as all below */
 void load_stream(struct load *l, void *into, const struct yaml *y);
 void load_billing(struct load *l, void *into, const struct yaml *y);
+void load_claims(struct load *l, void *into, const struct yaml *y);       /* struct callers */
+void load_login_claims(struct load *l, void *into, const struct yaml *y); /* struct login */
 void load_callers(struct load *l, void *into, const struct yaml *y);
 void load_entities(struct load *l, void *into, const struct yaml *y);
 void load_companions(struct load *l, void *into, const struct yaml *y); /* struct entity, as below */
@@ -280,7 +287,10 @@ void load_then(struct load *l, void *into, const struct yaml *y);
 void load_walk(struct load *l, void *into, const struct yaml *y);
 void load_rank(struct load *l, void *into, const struct yaml *y);
 void load_tree(struct load *l, void *into, const struct yaml *y);
+void load_everywhere(struct load *l, void *into, const struct yaml *y);
 void load_processors(struct load *l, void *into, const struct yaml *y); /* struct design, as below */
+/* After the second pass: the effects of a processor share what is not the effect. */
+void load_share_processors(struct load *l);
 void load_traffic(struct load *l, void *into, const struct yaml *y);
 
 /* ---- the second pass ---- */
@@ -293,6 +303,12 @@ void load_resolve(struct load *l);
 /* ---- after the second pass, in this order ---- */
 /* Names and types of the keys of the table and its indexes. */
 void load_check_keys(struct load *l);
+/* Before the second pass: makes the rule for everywhere a part of all others. */
+void load_spread_everywhere(struct load *l);
+/* The claims of logins are declared ones, of their type. */
+void load_check_claims(struct load *l);
+/* Its place in callers.claims, from 1; 0, with a finding, when there is none. */
+size_t load_find_claim(struct load *l, struct slice name, struct place p);
 /* The types of derived attributes and copies. */
 void load_infer(struct load *l);
 /* Numbers are taken from sequences, and nothing else moves a sequence. */
@@ -320,9 +336,11 @@ void load_names(struct load *l);
 void load_names_of_term(struct load *l, const struct term *t);
 void load_names_of_template(struct load *l, const struct template *t);
 
-/* ---- looking things up ---- */
+/* ---- look-ups ---- */
 /* The scope a term was read with; NULL: none, or the term is a literal. */
 const struct load_scope *load_term_scope(struct load *l, const struct term *t);
+/* Notes the scope of a term that the loader makes of terms it has read. */
+void load_keep_scope(struct load *l, const struct term *t, const struct load_scope *scope);
 /* NULL, with a finding, when there is no such entity. */
 const struct entity *load_check_entity(struct load *l, struct slice name, struct place p);
 void load_check_attribute(struct load *l, const struct entity *e, struct slice name, struct place p);

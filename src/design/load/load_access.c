@@ -118,6 +118,16 @@ static const struct load_shape order_shape = { SHAPE_CHOICE, "the order of the i
 static const struct load_shape shows_shape = { SHAPE_CHOICE, "ignores the rules of the rows", .choices = all_rows,
 					       .choice_count = 1 };
 
+/* Of the rows as they are shown: those that `then` fetches. */
+static void read_show(struct load *l, void *into, const struct yaml *y)
+{
+	struct access *a = into;
+	struct load_scope *s = load_access_scope(l, a, true);
+
+	s->fetched = true;
+	a->show_count = load_show(l, y, s, &a->show);
+}
+
 static const struct load_word words[] = {
 	{ "is", WORD_TEXTS, LIST_AT(access, ids, id_count), "an id, or a list of ids" },
 	{ "path", .read = read_path, .shape = &load_path_shape },
@@ -135,6 +145,7 @@ static const struct load_word words[] = {
 	{ "consistent", WORD_BOOL, AT(access, consistent) },
 	{ "one", WORD_BOOL, AT(access, single) },
 	{ "count", WORD_BOOL, AT(access, count_only) },
+	{ "show", .read = read_show, .shape = &load_show_shape },
 	{ "without", WORD_TEXTS, LIST_AT(access, without, without_count), "a list of attributes", NAME_ROW_ATTRIBUTE },
 	{ "then", .read = load_then, .shape = &load_then_shape },
 	{ "walk", .read = load_walk, .shape = &load_walk_shape },
@@ -150,7 +161,7 @@ static const struct load_word words[] = {
 };
 
 static const char *const kinds[] = { "get", "query", "merge", "batch", NULL };
-static const struct load_shape access_shape = { SHAPE_WORDS, "an access pattern", .words = words, .one_of = kinds };
+static const struct load_shape access_shape = { SHAPE_WORDS, "an access pattern", .words = words, .one_of = { kinds } };
 const struct load_shape load_accesses_shape = { SHAPE_MAP, "access patterns by name", .of = &access_shape };
 
 /* ---- parameters of a pattern without a path: its placeholders, in order ---- */
@@ -201,6 +212,9 @@ static void check_access(struct load *l, const struct access *a)
 		load_error(l, a->place, "wrong-clause", "'actions' goes with a list that has a 'path'");
 	if (a->kind == ACCESS_QUERY && !a->where_count)
 		load_error(l, a->place, "missing-word", "a query needs 'where'");
+	if (a->show_count && (a->count_only || a->unite.n))
+		load_error(l, a->show->place, "wrong-clause", "'show' goes with rows, and %s",
+			   a->count_only ? "'count' has none" : "'unite' has none");
 	if (a->shows_all && !a->allow)
 		load_error(l, a->shows_place, "missing-word", "'shows: all rows' needs 'allow': to whom");
 	EACH (struct attribute, p, a->query_params, a->path.n ? a->query_param_count : 0)

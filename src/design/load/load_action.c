@@ -226,12 +226,37 @@ static const struct load_word login_words[] = {
 	{ "subject", WORD_TEXT, AT(login, subject), "the name of an attribute", NAME_ATTRIBUTE },
 	{ "role", WORD_TEXT, AT(login, role), "the name of an attribute", NAME_ATTRIBUTE },
 	{ "when", .read = read_login_when, .shape = &login_when_shape },
+	{ "session", WORD_DURATION, AT(login, session_seconds) },
+	{ "token", WORD_DURATION, AT(login, token_seconds) },
+	{ "claims", .read = load_login_claims, .shape = &load_login_claims_shape },
 	{ "is", WORD_TEXTS, LIST_AT(login, patterns, pattern_count), "an id, or a list of ids" },
 	{ 0 },
 };
 
 static const char *const login_needs[] = { "by", "subject", NULL };
 const struct load_shape load_login_shape = { SHAPE_WORDS, "a login", .words = login_words, .needed = login_needs };
+
+#define TOKEN_SECONDS       3600
+#define SHORT_TOKEN_SECONDS 600 /* where it can be renewed */
+#define TOKEN_MOST          (24 * 3600)
+#define SESSION_MOST        (3660 * INT64_C(86400))
+
+static void check_times(struct load *l, struct login *login)
+{
+	int64_t usual = login->session_seconds ? SHORT_TOKEN_SECONDS : TOKEN_SECONDS;
+
+	if (login->session_seconds > SESSION_MOST)
+		load_error(l, login->place, "bad-session", "a session has at most 3660 days");
+	if (login->token_seconds > TOKEN_MOST)
+		load_error(l, login->place, "bad-session",
+			   "a token is valid for at most 1 day; 'session' says how long a caller stays logged in");
+	if (login->session_seconds && login->token_seconds > login->session_seconds)
+		load_error(l, login->place, "bad-session", "a token cannot be valid for longer than its session");
+	if (login->session_seconds && usual > login->session_seconds)
+		usual = login->session_seconds;
+	if (!login->token_seconds)
+		login->token_seconds = usual;
+}
 
 void load_login(struct load *l, void *into, const struct yaml *y)
 {
@@ -247,4 +272,5 @@ void load_login(struct load *l, void *into, const struct yaml *y)
 		load_error(l, y->place, "missing-word", "a login needs either 'password' or 'secret'");
 	if (!login->subject.n)
 		load_error(l, y->place, "missing-word", "a login needs 'subject': the attribute that becomes 'caller'");
+	check_times(l, login);
 }

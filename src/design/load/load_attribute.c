@@ -47,7 +47,7 @@ static bool take_range(struct reading *r, struct load_span *s)
 }
 
 /* ---- patterns ---- */
-/* 'it''s' without its quotes; false: it is no such text. */
+/* 'it''s' without its quotes; false: it is not such a text. */
 static bool take_quoted(struct load *l, struct load_span s, struct slice *out)
 {
 	struct slice t = span_text(s);
@@ -83,7 +83,7 @@ static void read_matches(struct reading *r, struct load_span whole, struct load_
 	r->a->matches = regex_compile(r->l->a, text, &why, &at);
 	r->a->matches_says = arena_cstr(r->l->a, arena_printf(r->l->a, "a text that matches %.*s", SLICE_ARG(text)));
 	if (!r->a->matches)
-		load_error(r->l, span_place(r->l, s), "bad-pattern", "this is no pattern: %s, at character %zu", why,
+		load_error(r->l, span_place(r->l, s), "bad-pattern", "this is not a pattern: %s, at character %zu", why,
 			   at + 1);
 }
 
@@ -472,7 +472,7 @@ static void unknown_clause(struct reading *r, struct load_span s)
 		f->repair = hint;
 }
 
-/* NULL: it is no such clause. */
+/* NULL: it is not such a clause. */
 static bool *flag_of(struct reading *r, struct load_span s)
 {
 	for (size_t i = 0; i < LENGTH(flags); i++) {

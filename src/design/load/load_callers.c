@@ -59,6 +59,7 @@ static const struct load_word words[] = {
 	{ "audience", .read = read_audience, .shape = &audience_shape },
 	{ "subject", WORD_TEXT, AT(callers, subject_claim), "the name of a claim" },
 	{ "groups", WORD_TEXT, AT(callers, groups_claim), "the name of a claim" },
+	{ "claims", .read = load_claims, .shape = &load_claims_shape },
 	{ "permissions", .read = read_permissions, .shape = &permissions_shape },
 	{ 0 },
 };

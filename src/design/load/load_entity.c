@@ -225,6 +225,15 @@ static void read_patterns(struct load *l, void *into, const struct yaml *y)
 }
 
 /* ---- whole entities ---- */
+static void read_show(struct load *l, void *into, const struct yaml *y)
+{
+	struct entity *e = into;
+	struct load_scope *s = load_scope_of(l, e);
+
+	s->old = s->input = false;
+	e->show_count = load_show(l, y, s, &e->show);
+}
+
 /* create, update: one verb or several */
 static void write_verbs(struct buf *b)
 {
@@ -273,6 +282,7 @@ static const struct load_word words[] = {
 	{ "found by", WORD_TEXT, AT(entity, found_by), "the name of an access pattern", NAME_ACCESS_BY,
 	  FOUND(entity, found_access) },
 	{ "internal", WORD_BOOL, AT(entity, internal) },
+	{ "show", .read = read_show, .shape = &load_show_shape },
 	{ "patterns", .read = read_patterns, .shape = &patterns_shape },
 	{ "accept", WORD_ACCEPT, AT(entity, accepts) },
 	{ 0 },

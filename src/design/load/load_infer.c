@@ -138,6 +138,16 @@ static void mark_addresses(const struct entity *e)
 	}
 }
 
+static void infer_shown(struct load *l, const struct attribute *list, size_t count)
+{
+	EACH (struct attribute, a, list, count) {
+		struct typing y = { .l = l, .scope = a->derived ? load_term_scope(l, a->derived) : NULL, .quiet = true };
+
+		if (a->derived && y.scope)
+			type_from_kinds(type_of_term(&y, a->derived), OURS(struct attribute, a));
+	}
+}
+
 void load_infer(struct load *l)
 {
 	EACH (struct entity, e, l->entities, l->d->entity_count) {
@@ -149,6 +159,10 @@ void load_infer(struct load *l)
 	EACH (struct entity, e, l->entities, l->d->entity_count)
 		EACH (struct attribute, a, e->attributes, e->attribute_count)
 			infer(l, e, OURS(struct attribute, a), 0);
+	EACH (struct entity, e, l->entities, l->d->entity_count)
+		infer_shown(l, e->show, e->show_count);
+	EACH (struct access, a, l->accesses, l->d->access_count)
+		infer_shown(l, a->show, a->show_count);
 	EACH (struct entity, e, l->entities, l->d->entity_count) {
 		load_subject(l, "entity", e->name);
 		check_counts(l, e);

@@ -1,4 +1,4 @@
-/* The second pass: looks up names of other things where they were used.
+/* The second pass: looks up names that are declared elsewhere.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "design/load/load.h"
 
@@ -125,7 +125,7 @@ static const void *resolve_index(struct load *l, const struct load_later *w)
 	return NULL;
 }
 
-/* design_check() reports a known attribute that is no key of the index: the query would be a scan. */
+/* design_check() reports a known attribute that is not a key of the index: the query would be a scan. */
 static const void *resolve_where(struct load *l, const struct load_later *w)
 {
 	const struct access *a = design_access(l->d, w->of);

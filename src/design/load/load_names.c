@@ -54,6 +54,11 @@ static const struct name *number_name(struct naming *x, struct slice text)
 	return n;
 }
 
+static const struct name *number_claim(struct naming *x, struct slice name)
+{
+	return number_name(x, arena_printf(x->load->a, "caller.%.*s", SLICE_ARG(name)));
+}
+
 static const struct name *number_path(struct naming *x, const struct slice *names, enum term_of of)
 {
 	return number_name(x, names[of == TERM_OF_ITEM ? 0 : 1]);
@@ -75,9 +80,17 @@ static void visit_term(void *ctx, const struct term *t)
 
 static void visit_template(struct naming *x, const struct template *t)
 {
-	EACH (struct template_part, p, t->parts, t->part_count)
-		if (p->names)
-			OURS(struct template_part, p)->at = number_path(x, p->names, p->of);
+	EACH (struct template_part, p, t->parts, t->part_count) {
+		struct template_part *own = OURS(struct template_part, p);
+
+		if (p->names && p->name_count == 2 && slice_is(p->names[0], "caller")) {
+			own->at = number_claim(x, p->names[1]);
+			own->names = &own->at->text; /* one name, of a variable */
+			own->name_count = 1;
+		} else if (p->names) {
+			own->at = number_path(x, p->names, p->of);
+		}
+	}
 }
 
 /* ---- the design ---- */
@@ -151,6 +164,7 @@ static void visit_entity(struct naming *x, struct entity *e)
 	e->param_at = number_all(x, e->params, e->param_count);
 	e->may_expire = may_expire(x->load->d, e);
 	visit_attributes(x, e->attributes, e->attribute_count);
+	visit_attributes(x, e->show, e->show_count);
 	visit_rules(x, e->keys, e->key_count);
 	visit_rules(x, e->login.secret, e->login.secret_count);
 	EACH (struct companion, c, e->companions, e->companion_count) {
@@ -161,6 +175,8 @@ static void visit_entity(struct naming *x, struct entity *e)
 	e->login.password_at = number_name(x, e->login.password);
 	e->login.subject_at = number_name(x, e->login.subject);
 	e->login.role_at = number_name(x, e->login.role);
+	EACH (struct login_claim, k, e->login.claims, e->login.claim_count)
+		OURS(struct login_claim, k)->at = number_name(x, k->attribute);
 	e->version_at = number_name(x, e->version);
 	EACH (struct count_rule, c, e->counts, e->count_count)
 		OURS(struct count_rule, c)->at = number_name(x, c->attribute);
@@ -188,6 +204,7 @@ static void visit_access(struct naming *x, struct access *a)
 {
 	a->param_at = number_all(x, a->params, a->param_count);
 	visit_attributes(x, a->query_params, a->query_param_count);
+	visit_attributes(x, a->show, a->show_count);
 	a->key = a->from ? &a->from->key : &x->load->d->key;
 	visit_access_key(x, a);
 	EACH (struct where_rule, w, a->where, a->where_count)
@@ -206,6 +223,8 @@ static void visit_access(struct naming *x, struct access *a)
 
 static void visit_callers(struct naming *x, struct callers *c)
 {
+	EACH (struct claim, k, c->claims, c->claim_count)
+		OURS(struct claim, k)->attribute.at = number_claim(x, k->attribute.name);
 	visit_assignments(x, c->permissions_with, c->permissions_with_count);
 	c->permissions_at = number_name(x, c->permissions_attribute);
 	c->permissions_ref_at = number_name(x, c->permissions_ref);
@@ -215,13 +234,16 @@ static void visit_processor(struct naming *x, struct processor *p)
 {
 	if (p->target_ref.to)
 		p->target_entity = p->target_ref.to;
-	if (!p->rows_access)
+	if (!p->rows_access && !p->each_list && p->parts == 1)
 		p->rows_access = p->target_access;
 	p->target_at = number_name(x, p->target_attribute);
 	p->each_at = number_name(x, p->each_variable);
 	visit_assignments(x, p->let, p->let_count);
 	visit_assignments(x, p->each_with, p->each_with_count);
 	visit_assignments(x, p->with, p->with_count);
+	visit_assignments(x, p->add, p->add_count);
+	EACH (struct extreme, e, p->extremes, p->extreme_count)
+		visit_assignments(x, e->list, e->count);
 }
 
 static void visit_design(struct naming *x, struct design *d)

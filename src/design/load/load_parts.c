@@ -376,6 +376,9 @@ bool load_loop(struct load *l, const struct yaml *y, const char *expected, struc
 		return false;
 	}
 	*variable = span_text(name);
+	if (load_is_one_of(*variable, (const char *const[]){ "old", "input", "caller", NULL }))
+		load_error(l, span_place(l, name), "bad-name",
+			   "'%.*s' has a meaning in terms; a loop needs another name", SLICE_ARG(*variable));
 	return true;
 }
 

@@ -38,6 +38,85 @@ static void read_on(struct load *l, void *into, const struct yaml *y)
 	l->scope = scope_of(l, p);
 }
 
+/* ---- every: 15 minutes · hour · day at 03:00 · monday at 06:30 ---- */
+#define DAY_S         INT64_C(86400)
+#define EVERY_LEAST_S 5
+
+static bool read_clock(struct load_span s, int64_t *out)
+{
+	struct load_span hour;
+	int64_t h, m;
+
+	if (!span_split(&s, ':', &hour) || hour.n != 2 || s.n != 2 || !span_integer(hour, &h) || !span_integer(s, &m) ||
+	    h < 0 || h > 23 || m < 0 || m > 59)
+		return false;
+	*out = h * 3600 + m * 60;
+	return true;
+}
+
+/* The number of a weekday; Thursday is 0, as January 1st, 1970 was one. */
+static int64_t weekday(struct slice s)
+{
+	static const char *const names[] = { "thursday", "friday",  "saturday", "sunday",
+					     "monday",   "tuesday", "wednesday" };
+
+	for (size_t i = 0; i < LENGTH(names); i++)
+		if (slice_is(s, names[i]))
+			return (int64_t)i;
+	return -1;
+}
+
+static bool read_period(struct processor *p, struct load_span s, bool has_clock)
+{
+	int64_t day = weekday(span_text(s)), n = 1, unit;
+	struct load_span number, rest = s;
+
+	if (day >= 0) {
+		p->every_seconds = 7 * DAY_S;
+		p->every_offset += day * DAY_S;
+		return true;
+	}
+	if (span_split(&rest, ' ', &number)) {
+		if (!span_integer(number, &n) || n < 1 || n > 10000)
+			return false;
+		s = rest;
+	}
+	unit = load_seconds(span_text(s));
+	p->every_seconds = n * unit;
+	/* The same times each day. */
+	return unit && p->every_seconds >= EVERY_LEAST_S &&
+	       (unit < DAY_S ? !has_clock && DAY_S % p->every_seconds == 0 : p->every_seconds % DAY_S == 0);
+}
+
+static void read_every(struct load *l, void *into, const struct yaml *y)
+{
+	const char *expected = "how often, as in 15 minutes, day at 03:00, or monday at 06:30";
+	struct processor *p = into;
+	struct load_span s, period;
+	bool has_clock;
+
+	if (!load_is_scalar(l, y, expected))
+		return;
+	s = load_whole(y);
+	p->every = span_text(s);
+	has_clock = span_split_word(&s, "at", &period);
+	if ((has_clock && !read_clock(s, &p->every_offset)) ||
+	    !read_period(p, has_clock ? period : load_whole(y), has_clock)) {
+		load_expected(l, y, expected);
+		p->every_seconds = DAY_S;
+	}
+	l->scope = scope_of(l, p);
+}
+
+/* tag in tags: a loop over a list of the item, unless it is written as a pattern with its parameters. */
+static bool is_list(const struct load *l, struct load_span s)
+{
+	struct load_span name, args;
+	bool call = span_call(&s, &name, &args);
+
+	return !call || (!design_access(l->d, span_text(name)) && term_is_function(span_text(name)));
+}
+
 static void read_each(struct load *l, void *into, const struct yaml *y)
 {
 	struct processor *p = into;
@@ -45,13 +124,17 @@ static void read_each(struct load *l, void *into, const struct yaml *y)
 	struct load_call call;
 	struct load_span s;
 
-	if (!load_loop(l, y, "a loop over a pattern, as in follower in followers(user_id = author_id)",
-		       &p->each_variable, &s) ||
-	    !load_pattern_call(l, s, scope, &call, &p->rows_access))
+	if (!load_loop(l, y,
+		       "a loop over a pattern or a list, as in follower in followers(user_id = author_id), or tag in tags",
+		       &p->each_variable, &s))
 		return;
-	p->each_pattern = call.pattern;
-	p->each_with = call.with;
-	p->each_with_count = call.with_count;
+	if (is_list(l, s)) {
+		p->each_list = load_span_term(l, s, scope);
+	} else if (load_pattern_call(l, s, scope, &call, &p->rows_access)) {
+		p->each_pattern = call.pattern;
+		p->each_with = call.with;
+		p->each_with_count = call.with_count;
+	}
 	l->scope = scope_of(l, p);
 }
 
@@ -76,6 +159,11 @@ static void read_target(struct load *l, struct processor *p, const struct yaml *
 static void read_update(struct load *l, void *into, const struct yaml *y)
 {
 	read_target(l, into, y, EFFECT_UPDATE);
+}
+
+static void read_upsert(struct load *l, void *into, const struct yaml *y)
+{
+	read_target(l, into, y, EFFECT_UPSERT);
 }
 
 static void read_delete(struct load *l, void *into, const struct yaml *y)
@@ -130,7 +218,7 @@ static const struct load_word send_words[] = {
 };
 
 static const char *const send_kinds[] = { "to", "opensearch", NULL };
-static const struct load_shape send_shape = { SHAPE_WORDS, "'send'", .words = send_words, .one_of = send_kinds };
+static const struct load_shape send_shape = { SHAPE_WORDS, "'send'", .words = send_words, .one_of = { send_kinds } };
 
 /* Either `to` or `opensearch`, and a secret only where something is signed. */
 static void check_send(struct load *l, const struct yaml *y)
@@ -181,11 +269,44 @@ static void read_with(struct load *l, void *into, const struct yaml *y)
 		p->with_count = load_assignments(l, y, l->scope, p->target, &p->with);
 }
 
-static const struct load_shape on_shape = { SHAPE_TEXT, "an entity and what happens to it, as in Post created, updated",
-					    "[A-Za-z_][A-Za-z0-9_]* +.+", .is_words = true };
-static const struct load_shape each_shape = { SHAPE_TEXT,
-					      "a loop over a pattern, as in follower in followers(user_id = author_id)",
-					      "[A-Za-z_][A-Za-z0-9_]* in .+", .is_words = true };
+static void read_add(struct load *l, void *into, const struct yaml *y)
+{
+	struct processor *p = into;
+
+	p->add_count = load_assignments(l, y, l->scope, p->target, &p->add);
+}
+
+/* One map, or a list of them. */
+static void read_extremes(struct load *l, struct processor *p, const struct yaml *y, bool lowest)
+{
+	size_t count = y->kind == YAML_LIST ? y->count : 1;
+	struct extreme *list = arena_array(l->a, struct extreme, p->extreme_count + count);
+
+	for (size_t i = 0; i < p->extreme_count; i++)
+		list[i] = p->extremes[i];
+	for (size_t i = 0; i < count; i++) {
+		const struct yaml *one = y->kind == YAML_LIST ? &y->items[i] : y;
+		struct extreme *x = &list[p->extreme_count];
+
+		*x = (struct extreme){ .lowest = lowest, .place = one->place };
+		x->count = load_assignments(l, one, l->scope, p->target, &x->list);
+		p->extreme_count += x->count > 0;
+	}
+	p->extremes = list;
+}
+
+static void read_highest(struct load *l, void *into, const struct yaml *y)
+{
+	read_extremes(l, into, y, false);
+}
+
+static void read_lowest(struct load *l, void *into, const struct yaml *y)
+{
+	read_extremes(l, into, y, true);
+}
+
+/* ---- an effect ---- */
+
 static const struct load_shape put_shape = { SHAPE_TEXT, "the name of an entity" };
 static const struct load_shape count_shape = { SHAPE_TEXT, "a count, as in User(author_id).posts_count",
 					       .is_words = true };
@@ -193,61 +314,230 @@ static const struct load_shape remove_shape = { SHAPE_TEXT,
 						"a pattern and its parameters: comments of post(post_id = post_id)",
 						.is_words = true };
 static const struct load_shape with_shape = { SHAPE_TYPE, .type = WORD_ASSIGNMENTS };
+static const struct load_shape extremes_shape = { SHAPE_LIST, .of = &with_shape };
+
+#define EFFECT_NAMES "put", "update", "upsert", "delete", "count", "remove all"
+/* clang-format off */
+#define EFFECT_WORDS                       \
+	{ "put", .read = read_put, .shape = &put_shape },       \
+	{ "update", .read = read_update, .shape = &load_item_shape }, \
+	{ "upsert", .read = read_upsert, .shape = &load_item_shape }, \
+	{ "delete", .read = read_delete, .shape = &load_item_shape }, \
+	{ "count", .read = read_count, .shape = &count_shape },   \
+	{ "remove all", .read = read_remove_all, .shape = &remove_shape }
+#define VALUE_WORDS                          \
+	{ "with", .read = read_with, .shape = &with_shape },       \
+	{ "add", .read = read_add, .shape = &with_shape },         \
+	{ "highest", .read = read_highest, .shape = &extremes_shape }, \
+	{ "lowest", .read = read_lowest, .shape = &extremes_shape }
+/* clang-format on */
+
+static const struct load_word effect_words[] = {
+	{ "when", WORD_TERM, AT(processor, only_when) },
+	EFFECT_WORDS,
+	VALUE_WORDS,
+	{ 0 },
+};
+
+static const char *const effect_names[] = { EFFECT_NAMES, NULL };
+static const struct load_shape effect_shape = { SHAPE_WORDS, "an effect", .words = effect_words,
+						.one_of = { effect_names } };
+static const struct load_shape effects_shape = { SHAPE_LIST, "several effects", .of = &effect_shape };
+
+static void check_values(struct load *l, const struct processor *p)
+{
+	if (p->effect != EFFECT_UPSERT && (p->add_count || p->extreme_count))
+		load_error(l, p->add_count ? p->add->place : p->extremes->place, "wrong-clause",
+			   "'add', 'highest' and 'lowest' go with 'upsert'");
+	if (p->effect == EFFECT_UPSERT && !p->add_count && !p->extreme_count && !p->with_count)
+		load_error(l, p->place, "missing-word",
+			   "'upsert' needs what it changes: 'with', 'add', 'highest' or 'lowest'");
+}
+
+/* The effects follow the processor in the design's list, each with what all of them have. */
+static void read_effects(struct load *l, struct processor *p, const struct yaml *y)
+{
+	const struct processor base = *p;
+	size_t n;
+	const struct yaml *items = load_list(l, y, "a list of effects", &n);
+
+	for (size_t i = 0; i < n; i++) {
+		if (i)
+			p[i] = base;
+		p[i].parts = i ? 0 : n;
+		if (!load_words(l, &items[i], "an effect", effect_words, &p[i], NULL))
+			continue;
+		if (!load_one_of(l, &items[i], effect_names,
+				 "an effect is one of 'put', 'update', 'upsert', 'delete', 'count' and 'remove all'"))
+			load_error(l, items[i].place, "missing-word",
+				   "an effect is one of 'put', 'update', 'upsert', 'delete', 'count' and 'remove all'");
+		check_values(l, &p[i]);
+	}
+}
+
+/* ---- whole processors ---- */
+
+static void read_effects_later(struct load *l, void *into, const struct yaml *y)
+{
+	(void)l, (void)into, (void)y; /* read_effects(), when the processor is read */
+}
+
+static const struct load_shape on_shape = { SHAPE_TEXT, "an entity and what happens to it, as in Post created, updated",
+					    "[A-Za-z_][A-Za-z0-9_]* +.+", .is_words = true };
+static const struct load_shape every_shape = { SHAPE_TEXT,
+					       "how often, as in 15 minutes, day at 03:00, or monday at 06:30",
+					       "[a-z0-9]+( .+)?", .is_words = true };
+static const struct load_shape each_shape = {
+	SHAPE_TEXT, "a loop over a pattern or a list, as in follower in followers(user_id = author_id), or tag in tags",
+	"[A-Za-z_][A-Za-z0-9_]* in .+", .is_words = true
+};
 
 /* The order matters: later words use names that earlier ones define. */
 static const struct load_word words[] = {
 	{ "on", .read = read_on, .shape = &on_shape },
+	{ "every", .read = read_every, .shape = &every_shape },
 	{ "let", WORD_ASSIGNMENTS, LIST_AT(processor, let, let_count) },
 	{ "each", .read = read_each, .shape = &each_shape },
 	{ "when", WORD_TERM, AT(processor, when) },
-	{ "put", .read = read_put, .shape = &put_shape },
-	{ "update", .read = read_update, .shape = &load_item_shape },
-	{ "delete", .read = read_delete, .shape = &load_item_shape },
-	{ "count", .read = read_count, .shape = &count_shape },
+	EFFECT_WORDS,
 	{ "send", .read = read_send, .shape = &send_shape },
-	{ "remove all", .read = read_remove_all, .shape = &remove_shape },
-	{ "with", .read = read_with, .shape = &with_shape },
+	VALUE_WORDS,
+	{ "effects", .read = read_effects_later, .shape = &effects_shape },
 	{ "accept", WORD_ACCEPT, AT(processor, accepts) },
 	{ 0 },
 };
 
-static const char *const effects[] = { "put", "update", "delete", "count", "send", "remove all", NULL };
-static const char *const processor_needs[] = { "on", NULL };
+static const char *const single_effects[] = { EFFECT_NAMES, "send", NULL };
+static const char *const kinds[] = { EFFECT_NAMES, "send", "effects", NULL };
+static const char *const times[] = { "on", "every", NULL };
 static const struct load_shape processor_shape = { SHAPE_WORDS, "a processor", .words = words,
-						   .needed = processor_needs, .one_of = effects };
+						   .one_of = { kinds, times } };
 const struct load_shape load_processors_shape = { SHAPE_MAP, "processors by name", .of = &processor_shape };
 
 static void check_effects(struct load *l, const struct processor *p, const struct yaml *y)
 {
-	size_t n = load_one_of(l, y, effects,
-			       "a processor has one of 'put', 'update', 'delete', 'count', 'send' and 'remove all'");
+	size_t n = load_one_of(
+		l, y, single_effects,
+		"a processor has one of 'put', 'update', 'upsert', 'delete', 'count', 'send' and 'remove all', or "
+		"'effects': a list of several");
+	bool several = load_has_word(y, "effects");
 
 	if (p->effect == EFFECT_SEND && n && (p->each_variable.n || p->with_count))
 		load_error(l, p->place, "wrong-clause",
 			   "what is sent is the change: 'each' and 'with' do not go with 'send'");
-	if (!n)
-		load_error(l, p->place, "missing-word",
-			   "a processor does something: 'put', 'update', 'delete', 'count', 'send' or 'remove all'");
-	if (!p->events)
-		load_error(l, p->place, "missing-word", "a processor needs 'on'");
+	if (n && several)
+		load_error(l, p->place, "wrong-clause", "a processor has either one effect or 'effects'");
+	if (!n && !several)
+		load_error(
+			l, p->place, "missing-word",
+			"a processor does something: 'put', 'update', 'upsert', 'delete', 'count', 'send' or 'remove all'");
+	if (!p->events && !p->every_seconds)
+		load_error(l, p->place, "missing-word", "a processor needs 'on' or 'every'");
+	if (p->events && p->every_seconds)
+		load_error(l, p->place, "wrong-clause", "a processor has either 'on' or 'every'");
+	if (p->every_seconds && p->effect == EFFECT_SEND && n)
+		load_error(l, p->place, "wrong-clause", "what is sent is a change, and 'every' is not about one");
+	if (n)
+		check_values(l, p);
+}
+
+static const struct yaml *word_of(const struct yaml *map, const char *word)
+{
+	for (size_t i = 0; map->kind == YAML_MAP && i < map->count; i++)
+		if (slice_is(map->entries[i].key.text, word))
+			return &map->entries[i].value;
+	return NULL;
+}
+
+/* How many effects the processor has. */
+static size_t parts_of(const struct yaml *y)
+{
+	const struct yaml *effects = word_of(y, "effects");
+
+	return effects && effects->kind == YAML_LIST && effects->count ? effects->count : 1;
 }
 
 void load_processors(struct load *l, void *into, const struct yaml *y)
 {
 	struct design *d = into;
-	size_t count;
+	size_t count, all = 0, n = 0;
 	const struct yaml_entry *entries = load_map(l, y, "a map of processors by name", &count);
-	struct processor *list = arena_array(l->a, struct processor, count);
+	struct processor *list;
 
+	for (size_t i = 0; i < count; i++)
+		all += parts_of(&entries[i].value);
+	list = arena_array(l->a, struct processor, all);
 	for (size_t i = 0; i < count; i++) {
-		list[i].name = entries[i].key.text;
-		list[i].place = entries[i].key.place;
-		l->scope = scope_of(l, &list[i]);
-		load_subject(l, "processor", list[i].name);
-		if (load_words(l, &entries[i].value, "a processor", words, &list[i], NULL))
-			check_effects(l, &list[i], &entries[i].value);
+		struct processor *p = &list[n];
+		const struct yaml *effects = word_of(&entries[i].value, "effects");
+
+		n += parts_of(&entries[i].value);
+		p->name = entries[i].key.text;
+		p->place = entries[i].key.place;
+		p->parts = 1;
+		l->scope = scope_of(l, p);
+		load_subject(l, "processor", p->name);
+		if (!load_words(l, &entries[i].value, "a processor", words, p, NULL))
+			continue;
+		check_effects(l, p, &entries[i].value);
+		if (effects)
+			read_effects(l, p, effects);
 	}
 	d->processors = list;
-	d->processor_count = count;
+	d->processor_count = n;
+	l->subject = SLICE("");
+}
+
+static bool is_param(const struct entity *e, const struct attribute *a)
+{
+	return slice_among(e->params, e->param_count, a->name);
+}
+
+/* Numbers that are added to, and attributes that are compared. */
+static void check_upsert(struct load *l, const struct processor *p)
+{
+	const struct entity *e = p->target_ref.to;
+
+	EACH (struct assignment, x, p->add, e ? p->add_count : 0) {
+		const struct attribute *a = entity_attribute(e, x->attribute);
+
+		if (a && ((a->type != ATTR_NUMBER && a->type != ATTR_INTEGER) || a->derived || a->sequence ||
+			  is_param(e, a)))
+			load_error(l, x->place, "wrong-type", "'%.*s' is not a number that can be added to",
+				   SLICE_ARG(x->attribute));
+	}
+	EACH (struct extreme, m, p->extremes, e ? p->extreme_count : 0)
+		EACH (struct assignment, x, m->list, m->count) {
+			const struct attribute *a = entity_attribute(e, x->attribute);
+
+			if (a &&
+			    (a->counter || a->derived || a->copy_entity.n || a->from_key || a->fixed || is_param(e, a)))
+				load_error(l, x->place, "wrong-clause", "'%.*s' of %.*s cannot be set here",
+					   SLICE_ARG(x->attribute), SLICE_ARG(e->name));
+			if (is_assigned(p->add, p->add_count, x->attribute) ||
+			    is_assigned(p->with, p->with_count, x->attribute))
+				load_error(l, x->place, "set-twice", "'%.*s' is set by two clauses of this effect",
+					   SLICE_ARG(x->attribute));
+		}
+}
+
+/* What the second pass has found for the first effect is so for all. */
+void load_share_processors(struct load *l)
+{
+	const struct processor *first = NULL;
+
+	EACH (struct processor, p, l->d->processors, l->d->processor_count) {
+		struct processor *own = OURS(struct processor, p);
+
+		load_subject(l, "processor", p->name);
+		check_upsert(l, p);
+		if (p->parts) {
+			first = p;
+			continue;
+		}
+		own->of = first->of;
+		own->rows_access = first->rows_access;
+		own->accepts = first->accepts;
+	}
 	l->subject = SLICE("");
 }

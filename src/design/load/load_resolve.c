@@ -37,7 +37,8 @@ struct visit {
 /* Whether the names cannot be checked, because the scope itself is unknown and was reported. */
 static bool is_lost(struct load *l, const struct load_scope *s)
 {
-	return (s->processor && !s->entity) || (s->target.n && !design_entity(l->d, s->target));
+	return (s->processor && !s->entity && !s->processor->every_seconds) ||
+	       (s->target.n && !design_entity(l->d, s->target));
 }
 
 /* `alone`: without old, input or a row before it, where `caller` is possible, too. */
@@ -62,9 +63,7 @@ static bool check_prefixed(struct load *l, const struct load_scope *s, const str
 	struct slice name = n > 1 ? names[1] : SLICE("");
 
 	if (slice_is(names[0], "caller") && n > 1) {
-		load_error(l, p, "wrong-value", "the caller is a subject and has no attribute '%.*s'", SLICE_ARG(name))
-			->repair =
-			arena_printf(l->a, "read it from the account, as in User(caller).%.*s", SLICE_ARG(name));
+		(void)load_find_claim(l, name, p);
 		return true;
 	}
 	if (slice_is(names[0], "caller"))
@@ -194,6 +193,7 @@ static void visit_term(void *ctx, const struct term *t)
 			load_check_attribute(v->l, e, t->attribute, t->place);
 		break;
 	case TERM_IS_ROLE: check_role(v->l, t); break;
+	case TERM_CLAIM: OURS(struct term, t)->claim = load_find_claim(v->l, t->name, t->place); break;
 	case TERM_MAY:
 		if (!v->l->d->callers.permissions_entity.n)
 			load_error(v->l, t->place, "missing-word", "'may' needs 'permissions' in 'callers'");
@@ -218,15 +218,20 @@ static struct slice address_of(const struct term *const *t)
 	return slice_make(t, sizeof(*t));
 }
 
-void load_later_term(struct load *l, const struct term *t, const struct load_scope *scope)
+void load_keep_scope(struct load *l, const struct term *t, const struct load_scope *scope)
 {
-	if (!scope)
-		return;
 	if (!l->scopes) {
 		l->scopes = arena_new(l->a, struct map);
 		map_init(l->scopes, l->a);
 	}
 	map_set(l->scopes, arena_copy(l->a, address_of(&t)), (void *)(uintptr_t)scope);
+}
+
+void load_later_term(struct load *l, const struct term *t, const struct load_scope *scope)
+{
+	if (!scope)
+		return;
+	load_keep_scope(l, t, scope);
 	load_later(l, (struct load_later){ .resolve = resolve_term, .thing = t, .scope = scope });
 }
 

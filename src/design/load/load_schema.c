@@ -207,6 +207,7 @@ static void write_names(struct buf *b, const char *const *names)
 
 static void write_one_of(struct buf *b, const char *const *names)
 {
+	json_open(b, '{');
 	json_member_open(b, "oneOf", '[');
 	for (; *names; names++) {
 		const char *one[] = { *names, NULL };
@@ -216,6 +217,7 @@ static void write_one_of(struct buf *b, const char *const *names)
 		json_close(b, '}');
 	}
 	json_close(b, ']');
+	json_close(b, '}');
 }
 
 static void write_words(struct buf *b, const struct load_shape *s)
@@ -233,8 +235,13 @@ static void write_words(struct buf *b, const struct load_shape *s)
 	}
 	if (s->needed)
 		write_names(b, s->needed);
-	if (s->one_of)
-		write_one_of(b, s->one_of);
+	if (s->one_of[0]) {
+		json_member_open(b, "allOf", '[');
+		for (size_t i = 0; i < LENGTH(s->one_of); i++)
+			if (s->one_of[i])
+				write_one_of(b, s->one_of[i]);
+		json_close(b, ']');
+	}
 	write_bare_only(b);
 }
 

@@ -94,7 +94,7 @@ static bool each_other(const struct load_scope *s, load_name_fn *fn, void *ctx)
 bool load_scope_inside(const struct load_scope *s, struct slice name, struct load_scope *inner)
 {
 	*inner = (struct load_scope){ .entity = s->entity, .target = s->target, .access = s->access };
-	if (s->processor && s->variable.n && slice_equal(name, s->variable)) {
+	if (s->processor && s->variable.n && !s->processor->each_list && slice_equal(name, s->variable)) {
 		*inner = (struct load_scope){ .rows = true, .over = s->processor->each_pattern };
 		return true;
 	}

@@ -112,7 +112,8 @@ static void check_let(struct load *l, const struct processor *p)
 {
 	EACH (struct assignment, s, p->let, p->let_count)
 		EACH (struct assignment, later, s, p->let_count - (size_t)(s - p->let)) {
-			if (!term_any(s->term, is_named, &later->attribute) || load_entity_has(p->of, later->attribute))
+			if (!term_any(s->term, is_named, &later->attribute) ||
+			    (p->of && load_entity_has(p->of, later->attribute)))
 				continue;
 			load_error(l, s->place, "circle", "'%.*s' uses '%.*s', which has no value yet",
 				   SLICE_ARG(s->attribute), SLICE_ARG(later->attribute))
@@ -131,7 +132,7 @@ static void check_call(struct load *l, const struct processor *p, const struct a
 		       size_t n)
 {
 	EACH (struct slice, name, a->params, a->param_count)
-		if (!is_assigned(with, n, *name) && (n || !load_entity_has(p->of, *name)) &&
+		if (!is_assigned(with, n, *name) && (n || !p->of || !load_entity_has(p->of, *name)) &&
 		    !is_assigned(p->let, n ? 0 : p->let_count, *name))
 			lacks(l, p->place, a, *name);
 }

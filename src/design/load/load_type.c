@@ -492,6 +492,8 @@ struct term_type type_of_term(struct typing *y, const struct term *t)
 	case TERM_NOW: return plain(TYPE_MOMENT);
 	case TERM_TODAY: return plain(TYPE_DATE);
 	case TERM_CALLER: return plain(TYPE_TEXT);
+	case TERM_CLAIM:
+		return t->claim ? type_of_attribute(&y->l->d->callers.claims[t->claim - 1].attribute) : plain(TYPE_ANY);
 	case TERM_ADD: return type_of_sum(y, t);
 	case TERM_NEGATE:
 	case TERM_SUB:

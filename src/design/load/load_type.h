@@ -1,7 +1,7 @@
 /* The types of terms, computed when a design is loaded. Private to design/load.
  *
- * A type is the set of kinds of values that a term can have, besides being absent. Where nothing is known it is TYPE_ANY,
- * so only terms that can never work are refused.
+ * A type is the set of kinds of values that a term can have, besides being absent. Where nothing is known it is
+ * TYPE_ANY, so only terms that can never work are refused.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef THORPE_DESIGN_LOAD_LOAD_TYPE_H
 #define THORPE_DESIGN_LOAD_LOAD_TYPE_H

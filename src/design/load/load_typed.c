@@ -219,10 +219,28 @@ static void type_access(struct typed *d, const struct access *a)
 	expect_number(d, a->rank, SLICE(""));
 }
 
+/* The first attribute is compared; all of them are set. */
+static void type_extreme(struct typed *d, const struct processor *p, const struct extreme *x)
+{
+	const struct entity *e = p->target_entity ? p->target_entity : p->target_ref.to;
+	const struct attribute *a = e ? entity_attribute(e, x->list[0].attribute) : NULL;
+
+	type_assignments(d, x->list, x->count, e);
+	if (a && !(type_of_attribute(a).is & TYPE_ORDERED))
+		load_error(d->l, x->list[0].place, "wrong-type",
+			   "'%.*s' has no order, so nothing is the highest or lowest", SLICE_ARG(a->name));
+}
+
 static void type_processor(struct typed *d, const struct processor *p)
 {
 	type_assignments(d, p->let, p->let_count, NULL);
 	expect_condition(d, p->when, SLICE(""));
+	expect_condition(d, p->only_when, SLICE(""));
+	expect(d, p->each_list, TYPE_LIST | TYPE_SET, "a list", SLICE(""));
+	EACH (struct assignment, add, p->add, p->add_count)
+		expect_number(d, add->term, add->attribute);
+	EACH (struct extreme, x, p->extremes, p->extreme_count)
+		type_extreme(d, p, x);
 	type_parameters(d, p->each_with, p->each_with_count, p->rows_access);
 	if (p->target_ref.entity.n)
 		type_reference(d, &p->target_ref);

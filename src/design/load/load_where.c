@@ -202,7 +202,7 @@ static const struct load_word merge_words[] = {
 };
 
 static const char *const merge_kinds[] = { "run", "of", NULL };
-const struct load_shape load_merge_shape = { SHAPE_WORDS, "a merge", .words = merge_words, .one_of = merge_kinds };
+const struct load_shape load_merge_shape = { SHAPE_WORDS, "a merge", .words = merge_words, .one_of = { merge_kinds } };
 
 static void check_merge(struct load *l, const struct access *a, const struct yaml *y)
 {

@@ -36,17 +36,19 @@ struct load_shape {
 	const struct load_shape *of; /* LIST, MAP */
 	const char *const *names;    /* MAP */
 	size_t name_count;
-	const struct load_word *words;             /* WORDS: ended by one without a name */
-	const char *prefix;                        /* WORDS: names that begin so have the shape `of`; NULL: none do */
-	const char *const *needed, *const *one_of; /* WORDS: all, exactly one of these; end with NULL. NULL: none */
-	const struct load_shape *const *either;    /* EITHER: ends with NULL */
+	const struct load_word *words;          /* WORDS: ended by one without a name */
+	const char *prefix;                     /* WORDS: names that begin so have the shape `of`; NULL: none do */
+	const char *const *needed;              /* WORDS: all of these; ends with NULL. NULL: none */
+	const char *const *one_of[2];           /* WORDS: exactly one of each list; they end with NULL */
+	const struct load_shape *const *either; /* EITHER: ends with NULL */
 };
 
 /* Of a whole file; and those that several tables use. */
 extern const struct load_shape load_indexes_shape, load_stream_shape, load_billing_shape, load_callers_shape,
 	load_entities_shape, load_accesses_shape, load_processors_shape, load_traffic_shape, load_companions_shape,
 	load_actions_shape, load_delete_shape, load_login_shape, load_then_shape, load_merge_shape, load_walk_shape,
-	load_rank_shape, load_tree_shape;
+	load_rank_shape, load_tree_shape, load_show_shape, load_claims_shape, load_login_claims_shape,
+	load_everywhere_shape;
 extern const struct load_shape load_design_shape, load_key_shape, load_attribute_shape, load_where_shape,
 	load_path_shape, load_item_shape, load_any_shape;
 

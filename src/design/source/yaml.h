@@ -1,7 +1,7 @@
 /* YAML as a read-only tree in which every node knows its place. Only yaml.c uses libfyaml.
  *
- * Scalars are texts; the caller interprets them. ${NAME} and ${NAME:-default} have been replaced. Maps keep their order
- * and have no key twice; keys are scalars. Anchors, aliases and tags are refused.
+ * Scalars are texts; the caller interprets them. ${NAME} and ${NAME:-default} have been replaced. Maps keep their
+ * order and have no key twice; keys are scalars. Anchors, aliases and tags are refused.
  *
  * Invariants
  *   Y1  Every node has a place; that of an absent value is its key's.

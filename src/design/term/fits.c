@@ -45,7 +45,7 @@ static const char *type_misses(const struct attribute *a, struct value v)
 		return t == VALUE_S && slice_among(a->choices, a->choice_count, value_bytes(v)) ? NULL
 												: "one of its words";
 	case ATTR_LIST: return t == VALUE_L ? NULL : "a list";
-	case ATTR_SET: return t == VALUE_SS || t == VALUE_NS || t == VALUE_BS ? NULL : "a set";
+	case ATTR_SET: return value_type_is_set(t) ? NULL : "a set";
 	case ATTR_MAP: return t == VALUE_M ? NULL : "an object";
 	case ATTR_BINARY: return t == VALUE_B ? NULL : "a binary";
 	}

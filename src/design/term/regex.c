@@ -63,7 +63,7 @@ const struct regex *regex_compile(struct arena *a, struct slice text, const char
 	if (!x->limits) {
 		pcre2_code_free(x->code);
 		if (pcre2_get_error_message(error, (PCRE2_UCHAR *)message, WHY_MOST) < 0)
-			memcpy(message, "it is no pattern", sizeof("it is no pattern"));
+			memcpy(message, "it is not a pattern", sizeof("it is not a pattern"));
 		if (*at > text.n)
 			*at = text.n;
 		return NULL;

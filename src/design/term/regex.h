@@ -1,8 +1,8 @@
 /* Patterns of texts: PCRE2, bounded.
  *
- * A pattern is compiled once, when the design is loaded, and covers the whole text: 'a+' does not match 'xa'. Texts are
- * UTF-8. \d, \w and \s are ASCII, as in JSON Schema; \p{L} is any letter. Matching takes a bounded number of steps and
- * bytes, whatever the pattern and the text.
+ * A pattern is compiled once, when the design is loaded, and covers the whole text: 'a+' does not match 'xa'. Texts
+ * are UTF-8. \d, \w and \s are ASCII, as in JSON Schema; \p{L} is any letter. Matching takes a bounded number of steps
+ * and bytes, whatever the pattern and the text.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef THORPE_DESIGN_TERM_REGEX_H
 #define THORPE_DESIGN_TERM_REGEX_H

@@ -94,7 +94,7 @@ static bool parse_shard(struct parser *p, struct template_part *part, size_t at,
 		part->width = part->width * 10 + (p->text.p[i] - '0');
 	if (i == end && part->width >= 2 && part->width <= SHARDS_MOST)
 		return true;
-	return refuse_template(p, at, end, "this is no number of shards from 2 to 1000", "as in <id:shard 10>");
+	return refuse_template(p, at, end, "this is not a number of shards from 2 to 1000", "as in <id:shard 10>");
 }
 
 static bool parse_format(struct parser *p, struct template_part *part, size_t at, size_t end)

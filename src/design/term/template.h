@@ -80,8 +80,8 @@ struct template
 const struct template *template_parse(struct arena *a, struct slice text, struct place p, struct findings *f);
 
 enum template_result { TEMPLATE_OK, TEMPLATE_ABSENT /* a placeholder has no value */, TEMPLATE_BAD /* error set */ };
-/* A placeholder is a path in the scope; NULL counts as absent. `in_key`: refuses '#' in values, empty values, and values
- * that no key can have (422: VALIDATION, naming the placeholder). Allocates in the scope's arena. */
+/* A placeholder is a path in the scope; NULL counts as absent. `in_key`: refuses '#' in values, empty values, and
+ * values that no key can have (422: VALIDATION, naming the placeholder). Allocates in the scope's arena. */
 enum template_result template_fill(const struct template *t, const struct term_scope *s, bool in_key, struct value *out,
 				   struct error *e) MUST_CHECK;
 /* The same with one value for every placeholder. */
@@ -109,11 +109,11 @@ bool template_alike(const struct template *a, const struct template *b);
 /* The literal text before the first placeholder. */
 struct slice template_prefix(const struct template *t);
 /* Whether the template could have made `key`; if so, values[] gets the text of each part (empty for literals). A
- * placeholder extends to the next literal, has at least one character and none of the template's separator ('#', in paths
- * '/'); a format must fit. For the console and for reading ids from keys. */
+ * placeholder extends to the next literal, has at least one character and none of the template's separator ('#', in
+ * paths '/'); a format must fit. For the console and for reading ids from keys. */
 bool template_match(const struct template *t, struct slice key, struct slice *values);
-/* Whether the template is a text, or a text and one placeholder. Then a key matches if it begins with *text and, if *rest,
- * goes on after it without *sign in the rest ('\0': any character), else ends there. */
+/* Whether the template is a text, or a text and one placeholder. Then a key matches if it begins with *text and, if
+ * *rest, goes on after it without *sign in the rest ('\0': any character), else ends there. */
 bool template_is_simple(const struct template *t, struct slice *text, bool *rest, char *sign);
 
 #endif

@@ -13,6 +13,7 @@
  *   product = unary { ("*" | "/") unary }
  *   unary   = "-" unary | primary
  *   primary = 'text' | 12.5 | true | false | null | now | today | caller
+ *           | "caller" "." name                             a claim of the caller's token
  *           | "exists" Entity "(" args ")"                  another item exists
  *           | "visible" Entity "(" args ")"                 exists, and the caller may read it
  *           | Entity "(" args ")" "." name                  an attribute of another item
@@ -21,8 +22,8 @@
  *           | path | "(" term ")"
  *   path    = name { "." name }                            attribute; old.x, input.x, or a loop variable
  *   args    = [ term { "," term } ]
- * A quote inside 'text' is written twice. first(n, x) is `first n of x`, first(x) the first element itself; so is last.
- * x + 30 days is later(x, 30, 'days').
+ * A quote inside 'text' is written twice. first(n, x) is `first n of x`, first(x) the first element itself; so is
+ * last. x + 30 days is later(x, 30, 'days').
  * `anyone` and `nobody` are true and false; `caller is admin` asks for a role, `caller is user` for any
  * logged-in caller; `caller may 'site:write'` for a permission.
  * SPDX-License-Identifier: Apache-2.0 */
@@ -43,6 +44,7 @@ enum term_kind {
 	TERM_NOW,
 	TERM_TODAY,
 	TERM_CALLER,
+	TERM_CLAIM, /* name, claim */
 	TERM_NOT,
 	TERM_NEGATE,
 	TERM_AND,
@@ -118,7 +120,7 @@ struct term {
 	enum term_kind kind;
 	struct place place;
 	struct value value;        /* LITERAL */
-	struct slice name;         /* IS_ROLE, EXISTS, VISIBLE, FETCH, CALL */
+	struct slice name;         /* IS_ROLE, EXISTS, VISIBLE, FETCH, CALL, CLAIM */
 	struct slice attribute;    /* FETCH */
 	const struct slice *names; /* PATH: 1 or more */
 	size_t name_count;
@@ -126,6 +128,7 @@ struct term {
 	enum term_function function; /* CALL */
 	/* Set by the loader; NULL and 0 in a term parsed by itself. */
 	const struct name *at;       /* PATH: x of x, old.x, input.x; FETCH: the attribute */
+	size_t claim;                /* CLAIM: its place in the design's list, from 1 */
 	const struct regex *regex;   /* MATCHES */
 	const struct entity *entity; /* EXISTS, VISIBLE, FETCH */
 	bool fine;     /* NOW, days_ago() …: with milliseconds, because it meets a timestamp that has them */
@@ -147,9 +150,11 @@ static inline const struct slice *term_name(const struct term *t)
 	return t->kind == TERM_PATH && t->name_count == 1 ? &t->names[0] : NULL;
 }
 
-/* Parses the whole text, whose place in the file is `p`. NULL, with a finding, when it is no term: bad-term,
+/* Parses the whole text, whose place in the file is `p`. NULL, with a finding, when it is not a term: bad-term,
  * unknown-function, wrong-arguments. A term's place covers it from its first to its last character. */
 const struct term *term_parse(struct arena *a, struct slice text, struct place p, struct findings *f);
+/* Whether a function has this name. */
+bool term_is_function(struct slice name);
 /* The term as normalised text, for documents and messages. */
 void term_print(struct buf *b, const struct term *t);
 
@@ -182,17 +187,20 @@ struct term_scope {
 	size_t variable_count;
 	/* Called when an attribute of the item is read, in terms that the loader has seen. May be NULL. */
 	void (*reads)(void *ctx, const struct name *n, struct value v);
-	/* Reads an item of another entity by its key values: whether it exists, and the attribute of a FETCH. False: error set. */
+	/* Reads an item of another entity by its key values: whether it exists, and the attribute of a FETCH. False:
+	 * error set. */
 	bool (*fetch)(void *ctx, const struct term *t, const struct value *args, bool *there, struct value *v,
 		      struct error *e);
 	/* Whether the item exists and the caller may read it. NULL: only whether it exists. */
 	bool (*visible)(void *ctx, const struct term *t, const struct value *args, bool *out, struct error *e);
 	bool (*has_role)(void *ctx, struct slice role);
 	bool (*may)(void *ctx, struct slice permission);
-	struct slice caller; /* the caller's subject; empty: anonymous */
+	struct slice caller;        /* the caller's subject; empty: anonymous */
+	const struct value *claims; /* of the caller, as many as the design has; NULL: none */
 	int64_t now_ms;
 	struct arena *arena;
-	/* For a rule evaluated for many items, with one caller and time: term_remember(). NULL: nothing is remembered. */
+	/* For a rule evaluated for many items, with one caller and time: term_remember(). NULL: nothing is
+	 * remembered. */
 	struct term_known *known;
 };
 
@@ -201,12 +209,13 @@ enum term_of term_path_of(const struct slice *names, size_t n);
 struct value term_path(const struct term_scope *s, const struct slice *names, size_t n, enum term_of of,
 		       const struct name *at);
 
-/* As in DynamoDB, comparisons with an absent value or between different types are false (but <> is true), and arithmetic
- * with an absent value is absent. A value holds when it is the BOOL true. A function applied to a type it does not support
- * is absent. lower, upper and slug of a list or set of strings are lists; words() takes texts, lists and sets and returns
- * a list of distinct words without stop words. A sum or product that needs more than 38 digits is rounded. An item whose
- * identity is partly absent does not exist. + joins two strings. A division by zero is absent.
- * Errors: those of fetch; VALIDATION when operands of + - * / are no numbers, and for results outside a number's range. */
+/* As in DynamoDB, comparisons with an absent value or between different types are false (but <> is true), and
+ * arithmetic with an absent value is absent. A value holds when it is the BOOL true. A function applied to a type it
+ * does not support is absent. lower, upper and slug of a list or set of strings are lists; words() takes texts, lists
+ * and sets and returns a list of distinct words without stop words. A sum or product that needs more than 38 digits is
+ * rounded. An item whose identity is partly absent does not exist. + joins two strings. A division by zero is absent.
+ * Errors: those of fetch; VALIDATION when operands of + - * / are no numbers, and for results outside a number's
+ * range. */
 bool term_value(const struct term *t, const struct term_scope *s, struct value *out, struct error *e) MUST_CHECK;
 bool term_holds(const struct term *t, const struct term_scope *s, bool *out, struct error *e) MUST_CHECK;
 /* From now on the scope remembers parts that read no path (caller, caller is admin, days_ago(7), User(caller).status):

@@ -183,7 +183,7 @@ static struct value call_ends(struct arena *a, enum term_function f, const struc
 		return value_make_s(a, some_text(value_bytes(v), (size_t)most, last));
 	if (type == VALUE_L && n == 1)
 		return value_at(v, last && value_count(v) ? value_count(v) - 1 : 0);
-	if (type == VALUE_L || type == VALUE_SS || type == VALUE_NS || type == VALUE_BS)
+	if (value_type_has_elements(type))
 		return some_elements(a, v, (size_t)most, last);
 	return VALUE_ABSENT;
 }
@@ -252,7 +252,7 @@ static struct value call_extreme(enum term_function f, const struct value *args,
 	return best;
 }
 
-/* For ranking, where fifteen digits are plenty; absent where the result is no number. */
+/* For ranking, where fifteen digits are plenty; absent where the result is not a number. */
 static struct value call_power(struct arena *a, struct value x, struct value y)
 {
 	struct number n;
@@ -324,4 +324,12 @@ struct value term_call(struct arena *a, enum term_function f, const struct value
 	case CALLS: break;
 	}
 	return VALUE_ABSENT;
+}
+
+bool term_is_function(struct slice name)
+{
+	for (size_t i = 0; i < CALLS; i++)
+		if (slice_is(name, term_function_names[i]))
+			return true;
+	return false;
 }

@@ -56,7 +56,8 @@ bool term_compare(enum term_kind op, struct value x, struct value y)
 
 #define COMPARED_MOST 3 /* arguments */
 
-/* As term_compare(), and PRESENT, ABSENT, BEGINS, CONTAINS, BETWEEN, by the values of their arguments; absent: not given. */
+/* As term_compare(), and PRESENT, ABSENT, BEGINS, CONTAINS, BETWEEN, by the values of their arguments; absent: not
+ * given. */
 static bool term_compared(enum term_kind op, const struct value v[COMPARED_MOST])
 {
 	switch (op) {
@@ -365,6 +366,7 @@ static bool is_condition(enum term_kind kind)
 	case TERM_NOW:
 	case TERM_TODAY:
 	case TERM_CALLER:
+	case TERM_CLAIM:
 	case TERM_NEGATE:
 	case TERM_ADD:
 	case TERM_SUB:
@@ -498,6 +500,10 @@ static bool evaluate(const struct term *t, const struct term_scope *s, struct va
 	case TERM_CALLER:
 		if (s->caller.n)
 			*out = value_make_s(s->arena, s->caller);
+		return true;
+	case TERM_CLAIM:
+		if (s->claims && t->claim)
+			*out = s->claims[t->claim - 1];
 		return true;
 	case TERM_NEGATE:
 	case TERM_ADD:

@@ -72,7 +72,7 @@ static const struct term *parse_later(struct term_parser *p, const struct term *
 		return NULL;
 	n = value_number(args[1]->value);
 	if (n.exponent < 0)
-		return tp_refuse_from(p, "bad-term", from, SLICE("this is no whole number"),
+		return tp_refuse_from(p, "bad-term", from, SLICE("this is not a whole number"),
 				      SLICE("write 90 minutes, not 1.5 hours"));
 	n.negative = minus && n.digits;
 	((struct term *)(uintptr_t)args[1])->value = value_make_n(p->arena, &n);
@@ -201,7 +201,8 @@ static const struct term *parse_matches(struct term_parser *p, const struct term
 	regex = regex_compile(p->arena, value_bytes(args[1]->value), &why, &wrong);
 	if (!regex)
 		return tp_refuse_from(p, "bad-pattern", from,
-				      arena_printf(p->arena, "this is no pattern: %s, at character %zu", why, wrong + 1),
+				      arena_printf(p->arena, "this is not a pattern: %s, at character %zu", why,
+						   wrong + 1),
 				      SLICE(""));
 	t = (struct term *)(uintptr_t)tp_join(p, TERM_MATCHES, at, args, 2);
 	if (t)

@@ -1,7 +1,7 @@
 /* Shared by the files of the grammar: the current token, findings and nodes. tp: term parser.
  *
- * A parsing function returns NULL, with a finding, after an error. Only the first error of a term is reported, since later
- * ones are often its consequence.
+ * A parsing function returns NULL, with a finding, after an error. Only the first error of a term is reported, since
+ * later ones are often its consequence.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef THORPE_DESIGN_TERM_TERM_PARSER_H
 #define THORPE_DESIGN_TERM_TERM_PARSER_H
@@ -45,8 +45,8 @@ struct term *tp_make(struct term_parser *p, enum term_kind kind, size_t at);
 /* The same with arguments. NULL when one of `args` is (it has been reported), or when there are too many terms. */
 const struct term *tp_join(struct term_parser *p, enum term_kind kind, size_t at, const struct term *const *args,
 			   size_t n);
-/* term { "," term } ")", after the opening parenthesis. `empty`: the list may be empty; `first` (or NULL) becomes its first
- * term. */
+/* term { "," term } ")", after the opening parenthesis. `empty`: the list may be empty; `first` (or NULL) becomes its
+ * first term. */
 bool tp_parse_list(struct term_parser *p, const struct term *(*parse)(struct term_parser *), bool empty,
 		   const struct term *first, const struct term ***out, size_t *count);
 

@@ -19,8 +19,8 @@ enum term_function term_function_find(struct slice name);
 /* Names of all functions, NULL-terminated, for suggestions. */
 extern const char *const term_function_names[];
 
-/* The value of a call with these arguments; absent where the function does not apply (size of a number, date of a word,
- * anything of an absent value). Not for days_ago() and choose(), which need a scope. */
+/* The value of a call with these arguments; absent where the function does not apply (size of a number, date of a
+ * word, anything of an absent value). Not for days_ago() and choose(), which need a scope. */
 struct value term_call(struct arena *a, enum term_function f, const struct value *args, size_t n);
 /* Its parts, by their files: term_math.c, term_string.c, term_time.c. */
 struct value term_call_math(struct arena *a, enum term_function f, const struct value *args);
@@ -30,7 +30,7 @@ struct value term_call_time(struct arena *a, enum term_function f, const struct 
 /* The time of a timestamp, a date or another period (base/timestamp.h), or seconds since 1970; false: it is none of
  * these. */
 bool term_moment(struct value v, int64_t *ms);
-/* `now` less n units; absent if n is no number. */
+/* `now` less n units; absent if n is not a number. */
 struct value term_ago(struct arena *a, enum term_function f, struct value n, int64_t now_ms, bool fine);
 /* The whole number that the value is; false: it is none. */
 bool term_whole(struct value v, int64_t *out);

@@ -117,7 +117,7 @@ static const struct term *unknown_function(struct term_parser *p, struct slice n
 	p->last_end = at + name.n;
 	if (slice_is(name, "now") || slice_is(name, "today") || slice_is(name, "caller"))
 		return tp_refuse_from(p, "unknown-function", at,
-				      arena_printf(p->arena, "%.*s is no function", SLICE_ARG(name)),
+				      arena_printf(p->arena, "%.*s is not a function", SLICE_ARG(name)),
 				      SLICE("write it without parentheses"));
 	if (entity && !meant) {
 		message = arena_printf(p->arena, "%.*s(…) is an item, and an item is not a value", SLICE_ARG(name));
@@ -193,6 +193,26 @@ static const struct term *parse_ends(struct term_parser *p, enum term_function f
 	return t;
 }
 
+/* caller.tenant */
+static const struct term *parse_claim(struct term_parser *p)
+{
+	size_t at = p->now.at;
+	struct term *t;
+	struct slice name;
+
+	tp_advance(p);
+	tp_advance(p);
+	if (!tp_is_token(p, TOK_NAME))
+		return tp_refuse(p, "the name of a claim", "as in: tenant = caller.tenant");
+	name = arena_copy(p->arena, tp_token_text(p));
+	tp_advance(p);
+	if (tp_is_token(p, TOK_DOT))
+		return tp_refuse(p, "the end of the claim", "only whole claims can be read");
+	t = tp_make(p, TERM_CLAIM, at);
+	t->name = name;
+	return t;
+}
+
 static const struct term *parse_name(struct term_parser *p)
 {
 	static const struct {
@@ -209,7 +229,7 @@ static const struct term *parse_name(struct term_parser *p)
 		if (tp_is_word(p, reserved[i]))
 			return tp_refuse(p, "a value", NULL);
 	if (next == TOK_DOT)
-		return parse_path(p);
+		return tp_is_word(p, "caller") ? parse_claim(p) : parse_path(p);
 	if (next == TOK_OPEN)
 		return parse_call(p);
 	if (next == TOK_NAME && tp_is_word(p, "exists"))

@@ -48,7 +48,7 @@ static const struct {
 	[TERM_FETCH] = { TIGHT_PRIMARY, NULL, NULL },      [TERM_CALL] = { TIGHT_PRIMARY, NULL, NULL },
 	[TERM_NOW] = { TIGHT_PRIMARY, NULL, "now" },       [TERM_TODAY] = { TIGHT_PRIMARY, NULL, "today" },
 	[TERM_CALLER] = { TIGHT_PRIMARY, NULL, "caller" }, [TERM_ALWAYS] = { TIGHT_PRIMARY, NULL, "anyone" },
-	[TERM_NEVER] = { TIGHT_PRIMARY, NULL, "nobody" },
+	[TERM_NEVER] = { TIGHT_PRIMARY, NULL, "nobody" },  [TERM_CLAIM] = { TIGHT_PRIMARY, NULL, NULL },
 };
 /* clang-format on */
 
@@ -240,6 +240,7 @@ void term_print(struct buf *b, const struct term *t)
 	case TERM_VISIBLE:
 	case TERM_FETCH: print_item(b, t); break;
 	case TERM_CALL: print_call(b, t); break;
+	case TERM_CLAIM: buf_printf(b, "caller.%.*s", SLICE_ARG(t->name)); break;
 	default: print_compared(b, t); break;
 	}
 }
@@ -268,13 +269,14 @@ static bool is_beyond_item(const void *ctx, const struct term *t)
 	case TERM_NOW:
 	case TERM_TODAY:
 	case TERM_CALLER:
+	case TERM_CLAIM:
 	case TERM_IS_ROLE:
 	case TERM_MAY:
 	case TERM_EXISTS:
 	case TERM_VISIBLE:
 	case TERM_FETCH: return true;
 	case TERM_CALL: return term_is_ago(t->function);
-	case TERM_PATH: return t->of != TERM_OF_ITEM || (t->name_count > 1 && slice_is(t->names[0], "caller"));
+	case TERM_PATH: return t->of != TERM_OF_ITEM;
 	default: return false;
 	}
 }

@@ -21,23 +21,9 @@ bool term_as_text(struct arena *a, struct value v, struct slice *out)
 	}
 }
 
-static bool is_blank(char c)
-{
-	return c == ' ' || (c >= '\t' && c <= '\r');
-}
-
 static struct value call_trim(struct arena *a, struct value v)
 {
-	struct slice s;
-
-	if (value_type(v) != VALUE_S)
-		return VALUE_ABSENT;
-	s = value_bytes(v);
-	while (s.n && is_blank(s.p[0]))
-		s = slice_make(s.p + 1, s.n - 1);
-	while (s.n && is_blank(s.p[s.n - 1]))
-		s.n--;
-	return value_make_s(a, s);
+	return value_type(v) == VALUE_S ? value_make_s(a, slice_trim(value_bytes(v), SLICE_BLANKS)) : VALUE_ABSENT;
 }
 
 static struct value call_text(struct arena *a, struct value v)
@@ -87,19 +73,6 @@ static struct value call_replace(struct arena *a, const struct value *args)
 	return value_make_s(a, buf_slice(&b));
 }
 
-/* An element of a list, or of a set of texts or numbers. */
-static struct value element(struct arena *a, const struct value_iter *it)
-{
-	struct number n;
-
-	if (it->type == VALUE_SS)
-		return value_make_s(a, it->element);
-	if (it->type != VALUE_NS)
-		return it->value;
-	n = number_decode((const uint8_t *)it->element.p, it->element.n);
-	return value_make_n(a, &n);
-}
-
 /* Elements that are no texts, numbers or booleans are left out. */
 static struct value call_join(struct arena *a, struct value list, struct value sign)
 {
@@ -114,7 +87,7 @@ static struct value call_join(struct arena *a, struct value list, struct value s
 	buf_init(&b, a);
 	it = value_iter(list);
 	while (value_next(&it)) {
-		if (!term_as_text(a, element(a, &it), &part))
+		if (!term_as_text(a, value_element(a, &it), &part))
 			continue;
 		if (!has_room(&b, part.n + value_bytes(sign).n))
 			return VALUE_ABSENT;

@@ -16,15 +16,15 @@ struct slice text_first(struct slice s, size_t n);
 
 struct slice text_lower(struct arena *a, struct slice s);
 struct slice text_upper(struct arena *a, struct slice s);
-/* For addresses: "Crème brûlée, twice!" becomes "creme-brulee-twice": letters and digits in lower case, Latin ones without
- * accents (also combining ones), with single hyphens between them. May be empty. */
+/* For addresses: "Crème brûlée, twice!" becomes "creme-brulee-twice": letters and digits in lower case, Latin ones
+ * without accents (also combining ones), with single hyphens between them. May be empty. */
 struct slice text_slug(struct arena *a, struct slice s);
 
-/* Whether it has only letters and digits of any alphabet, and characters of `also`. Combining accents are refused, so that
- * a text has one spelling (NFC) in alphabets with composed letters. */
+/* Whether it has only letters and digits of any alphabet, and characters of `also`. Combining accents are refused, so
+ * that a text has one spelling (NFC) in alphabets with composed letters. */
 bool text_is_letters(struct slice s, const char *also);
-/* Whether it has invisible or misleading characters: controls, zero-width characters, direction marks, spaces other than
- * ' ', or bytes that are not UTF-8. */
+/* Whether it has invisible or misleading characters: controls, zero-width characters, direction marks, spaces other
+ * than ' ', or bytes that are not UTF-8. */
 bool text_has_unseen(struct slice s);
 
 /* The next word of *rest, which moves past it: a run of letters and digits, in lower case, without apostrophes. False:

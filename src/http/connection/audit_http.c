@@ -10,12 +10,12 @@ static struct slice claimed_key(struct exchange *ex)
 {
 	struct sigv4 s = { 0 };
 	struct error e;
-	const char *slash;
+	struct slice key;
 
 	if (!sigv4_is_present(&ex->req) || !sigv4_parse(&ex->req, &s, &e) || !s.credential.n)
 		return (struct slice){ 0 };
-	slash = memchr(s.credential.p, '/', s.credential.n);
-	return slash ? slice_make(s.credential.p, (size_t)(slash - s.credential.p)) : s.credential;
+	slice_next(&s.credential, '/', &key);
+	return key;
 }
 
 /* The operation of an x-amz-target; empty: none. */

@@ -15,7 +15,8 @@
  *   E1  A RUNNING exchange survives its connection: `conn` is NULL then, and the reply is dropped.
  *   E2  Only the loop's thread changes an exchange. The writer's thread only puts it on the loop's list of completed
  *       ones (loop_complete()). A worker fills `work` and uses the arena, then does the same.
- *   E3  An exchange with a stream is the last of its connection. It owns the stream until the connection takes it over.
+ *   E3  An exchange with a stream is the last of its connection. It owns the stream until the connection takes it
+ *       over.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef THORPE_HTTP_CONNECTION_EXCHANGE_H
 #define THORPE_HTTP_CONNECTION_EXCHANGE_H

@@ -18,8 +18,8 @@ enum route_flags {
 	ROUTE_PREFIX = 1,   /* also everything below the path */
 	ROUTE_SIGNED = 2,   /* must pass SigV4, if the server has keys */
 	ROUTE_PROBLEMS = 4, /* errors follow RFC 9457, not DynamoDB's format */
-	/* Not for pages of other origins: no CORS headers, preflights are refused. Unsigned requests get 403, so that the
-	 * console knows to ask for a key. */
+	/* Not for pages of other origins: no CORS headers, preflights are refused. Unsigned requests get 403, so that
+	 * the console knows to ask for a key. */
 	ROUTE_PRIVATE = 8,
 	ROUTE_PAGE = 16,      /* only for a browser's page requests: Accept has text/html */
 	ROUTE_VISITABLE = 32, /* links on pages of other origins may lead here (origin.h, O3) */

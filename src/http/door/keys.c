@@ -94,7 +94,8 @@ static bool parse_line(struct keys *k, struct slice line)
 
 static bool parse_text(struct keys *k, const char *name, char *why, size_t n)
 {
-	size_t start = 0, lines = 1, number = 0;
+	struct slice text = slice_make(k->text, k->text_n), line;
+	size_t lines = 1, number = 0;
 
 	for (size_t i = 0; i < k->text_n; i++)
 		lines += k->text[i] == '\n';
@@ -103,15 +104,12 @@ static bool parse_text(struct keys *k, const char *name, char *why, size_t n)
 		snprintf(why, n, "not enough memory for the keys in %s", name);
 		return false;
 	}
-	for (size_t i = 0; i <= k->text_n; i++) {
-		if (i < k->text_n && k->text[i] != '\n')
-			continue;
+	while (slice_next(&text, '\n', &line)) {
 		number++;
-		if (!parse_line(k, slice_make(k->text + start, i - start))) {
+		if (!parse_line(k, line)) {
 			snprintf(why, n, "%s, line %zu: expected 'ACCESS_KEY SECRET', each key once", name, number);
 			return false;
 		}
-		start = i + 1;
 	}
 	if (!k->count)
 		snprintf(why, n, "%s holds no key: expected lines of 'ACCESS_KEY SECRET'", name);

@@ -116,15 +116,11 @@ static bool check_date(struct arena *a, struct sigv4 *s, time_t now, struct erro
 
 static bool is_signed(const struct sigv4 *s, struct slice name)
 {
-	size_t start = 0;
+	struct slice rest = s->signed_headers, header;
 
-	for (size_t i = 0; i <= s->signed_headers.n; i++) {
-		if (i < s->signed_headers.n && s->signed_headers.p[i] != ';')
-			continue;
-		if (slice_equal(slice_make(s->signed_headers.p + start, i - start), name))
+	while (slice_next(&rest, ';', &header))
+		if (slice_equal(header, name))
 			return true;
-		start = i + 1;
-	}
 	return false;
 }
 
@@ -143,19 +139,14 @@ static bool check_signed_headers(const struct http_request *r, const struct sigv
 static bool split_credential(struct arena *a, struct sigv4 *s, struct error *e)
 {
 	struct slice *const parts[] = { &s->key_id, &s->scope_date, &s->region, &s->service, &s->terminator };
-	struct slice rest = s->credential;
-	size_t n = 0, start = 0;
+	struct slice rest = s->credential, part;
+	size_t n = 0;
 
 	while (rest.n && rest.p[rest.n - 1] == '/')
 		rest.n--;
-	for (size_t i = 0; i <= rest.n; i++) {
-		if (i < rest.n && rest.p[i] != '/')
-			continue;
+	for (; slice_next(&rest, '/', &part); n++)
 		if (n < 5)
-			*parts[n] = slice_make(rest.p + start, i - start);
-		n++;
-		start = i + 1;
-	}
+			*parts[n] = part;
 	if (n == 5)
 		return true;
 	return error_set(e, a, ERR_INCOMPLETE_SIGNATURE,

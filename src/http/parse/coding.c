@@ -72,13 +72,11 @@ struct wishes {
 
 static void add_wish(struct wishes *w, struct slice item)
 {
-	const char *semi = item.n ? memchr(item.p, ';', item.n) : NULL;
-	struct slice name = http_trim(slice_make(item.p, semi ? (size_t)(semi - item.p) : item.n));
-	struct slice params = { 0 };
+	struct slice params = item, name;
 	double weight;
 
-	if (semi)
-		params = slice_make(semi, (size_t)(item.p + item.n - semi));
+	slice_next(&params, ';', &name);
+	name = http_trim(name);
 	weight = weight_of(params);
 	w->count++;
 	if (slice_is(name, "*"))
@@ -94,14 +92,10 @@ enum coding coding_chosen(struct slice list)
 {
 	struct wishes w = { .weight = { -1, -1, -1 } };
 	enum coding best = CODING_NONE;
+	struct slice item;
 
-	while (list.n) {
-		const char *comma = memchr(list.p, ',', list.n);
-		struct slice item = slice_make(list.p, comma ? (size_t)(comma - list.p) : list.n);
-
+	while (slice_next(&list, ',', &item))
 		add_wish(&w, item);
-		list = comma ? slice_make(comma + 1, list.n - item.n - 1) : (struct slice){ 0 };
-	}
 	for (size_t i = CODING_GZIP; i < CODINGS; i++) {
 		if (w.weight[i] < 0) {
 			w.weight[i] = w.others;

@@ -380,20 +380,12 @@ struct slice request_header(const struct http_request *r, struct slice name)
 
 struct slice request_query(const struct http_request *r, struct slice name)
 {
-	struct slice rest = r->query;
+	struct slice rest = r->query, value, key;
 
-	while (rest.n) {
-		const char *amp = memchr(rest.p, '&', rest.n);
-		struct slice pair = slice_make(rest.p, amp ? (size_t)(amp - rest.p) : rest.n);
-		const char *eq = pair.n ? memchr(pair.p, '=', pair.n) : NULL;
-		struct slice key = slice_make(pair.p, eq ? (size_t)(eq - pair.p) : pair.n);
-
-		if (slice_equal(percent_decode(r->arena, key), name)) {
-			if (!eq)
-				return SLICE("");
-			return percent_decode(r->arena, slice_make(eq + 1, pair.n - key.n - 1));
-		}
-		rest = amp ? slice_make(amp + 1, rest.n - pair.n - 1) : (struct slice){ 0 };
+	while (slice_next(&rest, '&', &value)) {
+		slice_next(&value, '=', &key);
+		if (slice_equal(percent_decode(r->arena, key), name))
+			return value.p ? percent_decode(r->arena, value) : SLICE("");
 	}
 	return (struct slice){ 0 };
 }
@@ -413,22 +405,20 @@ static bool weighs_nothing(struct slice params)
 
 bool http_list_has(struct slice list, struct slice token)
 {
-	while (list.n) {
-		const char *comma = memchr(list.p, ',', list.n);
-		struct slice item = slice_make(list.p, comma ? (size_t)(comma - list.p) : list.n);
-		const char *semi = item.n ? memchr(item.p, ';', item.n) : NULL;
-		struct slice name = http_trim(slice_make(item.p, semi ? (size_t)(semi - item.p) : item.n));
+	struct slice params, name;
 
-		if (name.n == token.n && strncasecmp(name.p, token.p, token.n) == 0)
-			return !semi || !weighs_nothing(slice_make(semi, (size_t)(item.p + item.n - semi)));
-		list = comma ? slice_make(comma + 1, list.n - item.n - 1) : (struct slice){ 0 };
+	while (slice_next(&list, ',', &params)) {
+		slice_next(&params, ';', &name);
+		if (slice_equal_any_case(http_trim(name), token))
+			return !weighs_nothing(params);
 	}
 	return false;
 }
 
 struct slice http_media_type(struct slice s)
 {
-	const char *semi = s.n ? memchr(s.p, ';', s.n) : NULL;
+	struct slice type = s;
 
-	return http_trim(semi ? slice_make(s.p, (size_t)(semi - s.p)) : s);
+	slice_next(&s, ';', &type);
+	return http_trim(type);
 }

@@ -1,6 +1,7 @@
 /* Finds the table of a request, and forwards the request to its backend.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "http/serve/forward.h"
+#include "app/db/beside.h"
 #include "http/connection/exchange.h"
 #include "http/loop.h"
 
@@ -47,7 +48,7 @@ static struct slice table_of(const struct json *body)
 
 static bool is_of(struct slice table, struct slice design)
 {
-	static const char beside[] = ".thorpe";
+	static const char beside[] = BESIDE_ENDING;
 
 	return slice_equal(table, design) || (table.n == design.n + sizeof(beside) - 1 && slice_starts(table, design) &&
 					      !memcmp(table.p + design.n, beside, sizeof(beside) - 1));

@@ -81,7 +81,7 @@ void metrics_write(const struct server *s, struct buf *out)
 	metric(out, "http_hash_busy_total", "counter", "Requests refused because too many waited for one", h.refused);
 	metric(out, "audit_dropped_total", "counter", "Events that are missing in the audit log", audit_dropped());
 	metric(out, "watchers", "gauge", "Watchers of lists", SUM(s, watchers));
-	metric(out, "events_sent_total", "counter", "Events told to watchers", SUM(s, events));
+	metric(out, "events_sent_total", "counter", "Events sent to watchers", SUM(s, events));
 	metric(out, "watchers_cut_total", "counter", "Watchers cut off for being slow", SUM(s, watchers_cut));
 	buf_lit(out, "# HELP thorpe_http_replies_total Replies by class of status\n"
 		     "# TYPE thorpe_http_replies_total counter\n");

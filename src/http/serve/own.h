@@ -1,5 +1,5 @@
-/* The rows of the server itself: DynamoDB's API, health checks, metrics, faults. Tried after the rows of server_options.
- * SPDX-License-Identifier: Apache-2.0 */
+/* The rows of the server itself: DynamoDB's API, health checks, metrics, faults. Tried after the rows of
+ * server_options. SPDX-License-Identifier: Apache-2.0 */
 #ifndef THORPE_HTTP_SERVE_OWN_H
 #define THORPE_HTTP_SERVE_OWN_H
 

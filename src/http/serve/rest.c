@@ -268,9 +268,10 @@ static struct app *find_app(const struct rest *r, struct slice name)
 /* Up to the next '/'. */
 static struct slice first_segment(struct slice path)
 {
-	const char *slash = path.n ? memchr(path.p, '/', path.n) : NULL;
+	struct slice segment = path;
 
-	return slice_make(path.p, slash ? (size_t)(slash - path.p) : path.n);
+	slice_next(&path, '/', &segment);
+	return segment;
 }
 
 static void reply_unknown(struct exchange *ex, struct slice name)

@@ -16,7 +16,7 @@ static enum row_end told(struct effect *x, enum row_end end)
 	return end == ROW_FAILED ? copy_problem(x, x->run) : end;
 }
 
-/* Writes everything gathered so far, and that `done` rows of the page are done. */
+/* Writes everything gathered so far, and that `done` steps of the page are done. */
 static enum row_end commit(struct effect *x, const struct rows *page, size_t done)
 {
 	enum row_end end = effect_land(x);
@@ -49,13 +49,13 @@ static enum row_end launch(struct effect *x, const struct rows *page, size_t don
 	return told(x, effect_launch(x, &now));
 }
 
-/* Writes a row by itself, with the position after it. A row without an effect needs no position, except the last. */
+/* Writes a step by itself, with the position after it. One without an effect needs no position, except the last. */
 static enum row_end single(struct effect *x, const struct rows *page, size_t i)
 {
 	struct position now = effect_position_after(x, page, i + 1);
 
 	effect_position_ride(x, &now);
-	if (!effect_single(x, &page->list[i]))
+	if (!effect_single(x, &page->list[i / x->processor->parts]))
 		return told(x, effect_row_failed(x));
 	if (x->run->rider_count && !x->decided && !(effect_position_is_end(page, i + 1) && x->wrote)) {
 		effect_clear(x);
@@ -80,31 +80,65 @@ static enum row_end stop_here(struct effect *x, const struct rows *page, size_t 
 	return ROW_FAILED;
 }
 
-static enum row_end one_row(struct effect *x, const struct rows *page, size_t i)
+/* The step is at hand: its row, and its effect. */
+static const struct row *enter(struct effect *x, const struct rows *page, size_t i)
 {
-	const struct row *row = &page->list[i];
-	enum row_end end;
+	const struct row *row = &page->list[i / x->processor->parts];
 
 	effect_row_enter(x, row);
-	if (!effect_batches(x, row)) {
-		/* Earlier rows are written first. */
+	effect_part_enter(x, i % x->processor->parts);
+	return row;
+}
+
+/* Adds the step to the batch. What cannot be in one transaction with the steps before it is written after them. */
+static enum row_end gather(struct effect *x, const struct rows *page, size_t i)
+{
+	const struct row *row = enter(x, page, i);
+	size_t mark = x->batch.count;
+	enum row_end end;
+
+	if (!effect_gather(x, row))
+		return told(x, ROW_FAILED);
+	if (!x->collides)
+		return ROW_DONE;
+	effect_batch_back(x, mark);
+	x->collides = false;
+	end = commit(x, page, i);
+	if (end != ROW_DONE)
+		return end;
+	enter(x, page, i);
+	return effect_gather(x, row) ? ROW_DONE : told(x, ROW_FAILED);
+}
+
+static enum row_end one_step(struct effect *x, const struct rows *page, size_t i)
+{
+	const struct row *row = enter(x, page, i);
+	bool ends_row = i % x->processor->parts == x->processor->parts - 1, wanted;
+	enum row_end end = ROW_DONE;
+
+	if (!effect_is_wanted(x, &wanted))
+		return told(x, ROW_FAILED);
+	if (wanted && !effect_batches(x, row)) {
+		/* Earlier steps are written first. */
 		end = x->batch.count ? commit(x, page, i) : told(x, effect_land(x));
 		if (end != ROW_DONE)
 			return end;
-		effect_row_enter(x, row);
+		enter(x, page, i);
 		return single(x, page, i);
 	}
-	if (!effect_gather(x, row))
-		return told(x, ROW_FAILED);
-	return effect_batch_is_full(&x->batch) ? launch(x, page, i + 1) : ROW_DONE;
+	if (wanted)
+		end = gather(x, page, i);
+	if (end != ROW_DONE)
+		return end;
+	return ends_row && effect_batch_is_full(&x->batch) ? launch(x, page, i + 1) : ROW_DONE;
 }
 
 static enum row_end one_page(struct effect *x, const struct rows *page)
 {
 	enum row_end end;
 
-	for (size_t i = page->first; i < page->count; i++) {
-		end = is_stopped(x) ? stop_here(x, page, i) : one_row(x, page, i);
+	for (size_t i = page->first; i < page->steps; i++) {
+		end = is_stopped(x) ? stop_here(x, page, i) : one_step(x, page, i);
 		if (end != ROW_DONE)
 			return end;
 	}
@@ -112,11 +146,11 @@ static enum row_end one_page(struct effect *x, const struct rows *page)
 	if (end != ROW_DONE)
 		return end;
 	/* The position at the end is written only if something was written before, or is now. */
-	if (!x->batch.count && (!effect_position_is_end(page, page->count) || !x->wrote))
+	if (!x->batch.count && (!effect_position_is_end(page, page->steps) || !x->wrote))
 		return ROW_DONE;
 	if (!x->batch.count && slice_equal(x->at->sequence, x->change->sequence))
 		return ROW_DONE; /* the last row has done so */
-	return commit(x, page, page->count);
+	return commit(x, page, page->steps);
 }
 
 static enum row_end all_pages(struct effect *x)
@@ -159,12 +193,13 @@ static enum effect_end run_effect(struct effect *x)
 enum effect_end effect_apply_until(struct run *r, const struct processor *p, const struct change *c,
 				   struct position *at, const _Atomic bool *stop)
 {
-	struct effect x = { .caller = r, .processor = p, .change = c, .target = p->target_entity, .at = at, .stop = stop };
+	struct effect x = { .caller = r, .processor = p, .change = c, .at = at, .stop = stop };
 	bool wakes;
 
-	if (p->effect == EFFECT_SEND || !c->entity)
+	if (p->effect == EFFECT_SEND || (!c->entity && !p->every_seconds))
 		return EFFECT_NONE;
 	/* Also when it continues: `when` may no longer hold for the rest. */
+	effect_part_enter(&x, 0);
 	x.wrote = effect_is_begun(&x);
 	if (!effect_wakes_prepared(&x, &wakes))
 		return EFFECT_FAILED;

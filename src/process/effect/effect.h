@@ -1,19 +1,19 @@
 /* One change through one processor: whether it wakes the processor, and the effect.
  *
  * Effects are put, update, delete, count and remove all. Each is written together with the position (exactly once). A
- * processor that writes one item for each row of a pattern writes many in one transaction: at most 99 and the position,
- * which then says how far inside the change it is. `send` is send.h's. Nothing keeps a processor from waking itself: the
- * design's `when` must, and `thorpe check` finds loops.
+ * processor that writes one item for each row of a pattern writes many in one transaction: at most 99 and the
+ * position, which then says how far inside the change it is. `send` is send.h's. Nothing keeps a processor from waking
+ * itself: the design's `when` must, and `thorpe check` finds loops.
  *
  * put: an existing item keeps what `with` does not name; attributes that `with` names get the new value if they may
  * change. Ids and times that `with` leaves to the server follow from the change, so a replay makes the same item.
  *
  * Skipped, and counted by reason (app/run/passed_over.h): a put that lacks part of its key or a required attribute, or
- * that counts on, requires or lives while an item that is gone; an update or deletion of an item that does not exist; a
- * deletion of an item that still `lives while` (effect_lives.c).
+ * that counts on, requires or lives while an item that is gone; an update or deletion of an item that does not exist;
+ * a deletion of an item that still `lives while` (effect_lives.c).
  *
- * An item whose key changed has moved, and is not deleted: `on … deleted` does not wake for it, except for `send`, whose
- * receivers know items by their keys. At the new key it is `created`.
+ * An item whose key changed has moved, and is not deleted: `on … deleted` does not wake for it, except for `send`,
+ * whose receivers know items by their keys. At the new key it is `created`.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef THORPE_PROCESS_EFFECT_H
 #define THORPE_PROCESS_EFFECT_H

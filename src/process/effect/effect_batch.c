@@ -6,19 +6,18 @@
 #define COMMIT_TRIES 16
 #define PAUSE_US     1000 /* more with every try */
 
-void effect_clear(struct effect *x)
+/* At most, without what removals add when they are decided. */
+static size_t actions_of_row(const struct processor *p)
 {
-	branch_clear(x->run, x->caller);
-	x->run->caller =
-		(struct caller){ .operator_ = true }; /* effects run as an operator: `allow` rules are for clients */
-	x->run->riders = NULL;
-	x->run->rider_count = 0;
-	x->run->rider_lost = false;
-	x->decided = x->checks_ride = false;
-	effect_batch_init(x);
+	size_t n = p->parts;
+
+	for (size_t i = 0; i < p->parts; i++)
+		if (p[i].effect == EFFECT_PUT && p[i].target_entity)
+			n += p[i].target_entity->require_count + p[i].target_entity->lives_count;
+	return n;
 }
 
-void effect_batch_init(struct effect *x)
+static void batch_init(struct effect *x)
 {
 	struct batch *b = &x->batch;
 
@@ -27,10 +26,22 @@ void effect_batch_init(struct effect *x)
 	b->needs = NULL;
 	b->asks = NULL;
 	b->count = b->bytes = 0;
-	b->per_row = 1;
+	b->per_row = actions_of_row(x->processor);
 	b->later = 0;
 	b->settled = false;
 	map_init(&b->keys, x->run->arena);
+}
+
+void effect_clear(struct effect *x)
+{
+	branch_clear(x->run, x->caller);
+	x->run->caller =
+		(struct caller){ .operator_ = true }; /* effects run as an operator: `allow` rules are for clients */
+	x->run->riders = NULL;
+	x->run->rider_count = 0;
+	x->run->rider_lost = false;
+	x->decided = x->checks_ride = x->collides = false;
+	batch_init(x);
 }
 
 bool effect_batch_is_full(const struct batch *b)
@@ -38,14 +49,69 @@ bool effect_batch_is_full(const struct batch *b)
 	return b->count + b->per_row + (b->count + 1) * b->later > EFFECT_MOST_ACTIONS || b->bytes > EFFECT_MOST_BYTES;
 }
 
+static struct value key_of(struct effect *x, const struct dyn_write *w)
+{
+	return w->kind == DYN_PUT ? dyn_key_of(x->run, w->item) : w->key;
+}
+
+bool effect_batch_find(struct effect *x, struct value key, size_t *at)
+{
+	struct map_entry *known = map_find(&x->batch.keys, slice_make(key.p, key.n));
+
+	if (!known || !known->value)
+		return false;
+	*at = (size_t)(uintptr_t)known->value - 1;
+	return true;
+}
+
+void effect_batch_back(struct effect *x, size_t mark)
+{
+	struct batch *b = &x->batch;
+
+	for (; b->count > mark; b->count--) {
+		struct value key = key_of(x, &b->list[b->count - 1]);
+
+		map_set(&b->keys, slice_make(key.p, key.n), NULL);
+	}
+}
+
+void effect_batch_keep(struct effect *x, const bool *stays)
+{
+	struct batch *b = &x->batch;
+	size_t moved[EFFECT_MOST_ACTIONS], kept = 0;
+
+	for (size_t i = 0; i < b->count; i++) {
+		moved[i] = kept;
+		kept += stays[i];
+	}
+	kept = 0;
+	map_init(&b->keys, x->run->arena);
+	for (size_t i = 0; i < b->count; i++) {
+		struct value key;
+
+		if (!stays[i])
+			continue;
+		for (size_t k = 0; k < b->needs[i].count; k++)
+			b->needs[i].list[k] = moved[b->needs[i].list[k]];
+		b->list[kept] = b->list[i];
+		b->given[kept] = b->given[i];
+		b->needs[kept] = b->needs[i];
+		b->asks[kept] = b->asks[i];
+		b->part[kept] = b->part[i];
+		b->args[kept++] = b->args[i];
+		key = key_of(x, &b->list[kept - 1]);
+		map_set(&b->keys, slice_make(key.p, key.n), (void *)(uintptr_t)kept);
+	}
+	b->count = kept;
+}
+
 struct dyn_write *effect_batch_add(struct effect *x, struct value key, size_t *at)
 {
 	struct batch *b = &x->batch;
-	struct slice bytes = slice_make(key.p, key.n);
-	struct map_entry *known = map_find(&b->keys, bytes);
+	struct slice bytes = value_slice(key);
 
-	if (known) {
-		*at = (size_t)(uintptr_t)known->value - 1;
+	if (effect_batch_find(x, key, at)) {
+		x->collides = x->collides || b->part[*at] != effect_part(x) || b->list[*at].kind == DYN_CHECK;
 		return NULL;
 	}
 	if (!b->list) {
@@ -57,7 +123,11 @@ struct dyn_write *effect_batch_add(struct effect *x, struct value key, size_t *a
 	*at = b->count++;
 	map_set(&b->keys, bytes, (void *)(uintptr_t)b->count);
 	b->list[*at] = (struct dyn_write){ 0 };
+	b->given[*at] = (struct row){ 0 };
+	b->needs[*at] = (struct batch_need){ 0 };
+	b->asks[*at] = NULL;
 	b->args[*at] = NULL;
+	b->part[*at] = effect_part(x);
 	return &b->list[*at];
 }
 
@@ -101,29 +171,14 @@ static bool keep_action(struct effect *x, size_t i, const struct dyn_refusal *re
 /* Drops each refused action together with the actions that depend on it, or marks it for another try. */
 static bool leave_out(struct effect *x, const struct dyn_refusal *refusals)
 {
-	struct batch *b = &x->batch;
-	size_t moved[EFFECT_MOST_ACTIONS], kept = 0;
 	bool stays[EFFECT_MOST_ACTIONS];
 
-	for (size_t i = 0; i < b->count; i++) {
+	for (size_t i = 0; i < x->batch.count; i++) {
+		effect_part_enter(x, x->batch.part[i]);
 		if (!keep_action(x, i, refusals, &stays[i]))
 			return false;
-		moved[i] = kept;
-		kept += stays[i];
 	}
-	kept = 0;
-	for (size_t i = 0; i < b->count; i++) {
-		if (!stays[i])
-			continue;
-		for (size_t k = 0; k < b->needs[i].count; k++)
-			b->needs[i].list[k] = moved[b->needs[i].list[k]];
-		b->list[kept] = b->list[i];
-		b->given[kept] = b->given[i];
-		b->needs[kept] = b->needs[i];
-		b->asks[kept] = b->asks[i];
-		b->args[kept++] = b->args[i];
-	}
-	b->count = kept;
+	effect_batch_keep(x, stays);
 	return true;
 }
 
@@ -177,7 +232,7 @@ enum row_end effect_batch_commit(struct effect *x, const struct position *now)
 enum row_end effect_position_flush(struct effect *x, const struct position *now)
 {
 	if (x->run->rider_count) {
-		effect_batch_init(x);
+		batch_init(x);
 		return effect_batch_commit(x, now);
 	}
 	effect_position_moved(x, now);

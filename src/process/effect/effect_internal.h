@@ -14,6 +14,8 @@
  *       nothing else is written and no page is read: batches point into the page.
  *   E5  A decision that depends on another item is checked again in the same transaction: a put only while everything
  *       its entity requires holds, a removal of what `lives while` only while something of that does not.
+ *   E6  A processor with several effects takes them one after the other for each row: steps. Effects that are single
+ *       actions join one batch, and a batch ends between two rows; E1 holds for each step.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef THORPE_PROCESS_EFFECT_INTERNAL_H
 #define THORPE_PROCESS_EFFECT_INTERNAL_H
@@ -38,6 +40,7 @@ struct batch {
 	struct batch_need *needs;        /* of each put */
 	const struct requirement **asks; /* of each check: the requirement of a put; NULL: it belongs to a removal */
 	struct value *args[EFFECT_MOST_ACTIONS]; /* of each count: the target's identity */
+	size_t part[EFFECT_MOST_ACTIONS];        /* which effect of the processor each action belongs to */
 	size_t count, bytes;
 	size_t per_row;  /* actions that one more row may add */
 	size_t later;    /* checks that each removal may add when it is decided */
@@ -63,15 +66,16 @@ struct flights {
 };
 
 struct effect {
-	struct run *caller; /* its arena outlives the effect */
-	struct run *page;   /* reads rows */
-	struct run *run;    /* writes; cleared from transaction to transaction */
-	const struct processor *processor;
+	struct run *caller;                /* its arena outlives the effect */
+	struct run *page;                  /* reads rows */
+	struct run *run;                   /* writes; cleared from transaction to transaction */
+	const struct processor *processor; /* its first effect */
+	const struct processor *rule;      /* the effect at hand */
 	const struct change *change;
-	const struct entity *target; /* NULL: REMOVE_ALL */
+	const struct entity *target; /* of the effect at hand; NULL: REMOVE_ALL */
 	struct position *at;
 	const _Atomic bool *stop;        /* NULL: never */
-	struct row item;                 /* full */
+	struct row item;                 /* full; of a schedule: empty */
 	struct row old;                  /* full; its entity NULL: none */
 	struct term_variable *variables; /* `let`, then the row */
 	size_t variable_count;           /* of `let` */
@@ -82,15 +86,16 @@ struct effect {
 	bool wrote;              /* the position has moved */
 	size_t riders_before;    /* the checks */
 	bool checks_ride;        /* they ride with the position, so a lost rider may be one of them */
-	bool decided;            /* the row stays, and the checks that say so wait to be written */
+	bool collides; /* the action cannot be in one transaction with what has been gathered: that is written first */
+	bool decided;  /* the row stays, and the checks that say so wait to be written */
 };
 
-/* a page */
+/* A page. Each row takes a step for each effect of the processor. */
 struct rows {
 	struct row *list;
-	size_t count;
+	size_t count, steps;
 	struct slice cursor, next; /* this page's cursor; the next page's, empty at the end */
-	size_t first;              /* earlier rows are done */
+	size_t first;              /* earlier steps are done */
 };
 
 /* What became of a row, or of a write. */
@@ -114,7 +119,13 @@ bool effect_is_begun(const struct effect *x);
 bool effect_rows_resume(struct effect *x, struct rows *page) MUST_CHECK;
 bool effect_rows_next(struct effect *x, struct rows *page) MUST_CHECK;
 void effect_row_enter(struct effect *x, const struct row *row); /* NULL: none */
-/* The position after `done` rows of the page. In x->run's arena, except the names. */
+/* The i-th effect of the processor is at hand. */
+void effect_part_enter(struct effect *x, size_t i);
+static inline size_t effect_part(const struct effect *x)
+{
+	return (size_t)(x->rule - x->processor);
+}
+/* The position after `done` steps of the page. In x->run's arena, except the names. */
 struct position effect_position_after(struct effect *x, const struct rows *page, size_t done);
 /* Whether the position is then the end of the change. */
 bool effect_position_is_end(const struct rows *page, size_t done);
@@ -124,11 +135,16 @@ void effect_position_ride(struct effect *x, const struct position *now);
 void effect_position_moved(struct effect *x, const struct position *now);
 
 /* ---- batches (effect_batch.c) ---- */
-void effect_batch_init(struct effect *x);
 /* Resets x between transactions. */
 void effect_clear(struct effect *x);
 bool effect_batch_is_full(const struct batch *b);
-/* NULL: the batch has an action on that item already, at *at. */
+/* Whether the batch has an action on that item, at *at. */
+bool effect_batch_find(struct effect *x, struct value key, size_t *at);
+/* Drops all actions from the mark-th on. */
+void effect_batch_back(struct effect *x, size_t mark);
+/* Keeps the actions that stay. */
+void effect_batch_keep(struct effect *x, const bool *stays);
+/* NULL: the batch has an action on that item already, at *at; x->collides: it is another effect's. */
 struct dyn_write *effect_batch_add(struct effect *x, struct value key, size_t *at);
 /* Writes the batch and the position, then resets. */
 enum row_end effect_batch_commit(struct effect *x, const struct position *now) MUST_CHECK;
@@ -144,6 +160,8 @@ enum row_end effect_launch(struct effect *x, const struct position *now) MUST_CH
 enum row_end effect_land(struct effect *x) MUST_CHECK;
 
 /* ---- effects ---- */
+/* Whether the effect's own `when` holds for the row. */
+bool effect_is_wanted(struct effect *x, bool *out) MUST_CHECK;
 /* Whether the row joins the batch; otherwise it is written by itself, with the position. */
 bool effect_batches(struct effect *x, const struct row *row);
 bool effect_gather(struct effect *x, const struct row *row) MUST_CHECK;
@@ -180,6 +198,19 @@ bool effect_put_gather(struct effect *x) MUST_CHECK;
 bool effect_put_single(struct effect *x) MUST_CHECK;
 /* The item exists: sets the attributes of `with` that may change. */
 bool effect_put_over(struct effect *x, struct value stored, const struct row *given) MUST_CHECK;
+
+/* Whether an effect may change the attribute of an existing item. */
+bool effect_may_change(const struct entity *e, const struct attribute *a);
+/* Removes an expired item before a put. The put would write the position together with that removal, and a crash after
+ * it would lose the put. */
+bool effect_clear_expired(struct run *r, const struct entity *e, struct value key) MUST_CHECK;
+/* Whether a put is to be left out for run->problem; then there is none any more. `is_made`: the item was complete, so the
+ * problem is about other items; `lacks`: a term was absent. */
+bool effect_is_skipped(struct run *r, const struct entity *e, bool is_made, bool lacks);
+
+/* ---- upsert (effect_upsert.c) ---- */
+/* Creates or changes the item with this identity, whose key is given. */
+bool effect_upsert(struct effect *x, const struct value *args, struct value key) MUST_CHECK;
 
 /* Changes the item at a key; a missing one is counted. */
 bool effect_alter(struct effect *x, const struct entity *e, struct value key, const struct row *changes) MUST_CHECK;

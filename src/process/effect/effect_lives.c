@@ -107,11 +107,17 @@ bool effect_can_check(const struct entity *e)
 static bool check_that_holds(struct effect *x, const struct effect_reason *t, size_t *at)
 {
 	const struct requirement *q = t->requirement;
-	struct dyn_write *w = effect_batch_add(x, t->key, at);
 	struct run *r = x->run;
+	struct dyn_write *w;
 
-	if (!w && x->batch.asks[*at] == q)
+	if (effect_batch_find(x, t->key, at) && x->batch.asks[*at] == q)
 		return true;
+	w = effect_batch_add(x, t->key, at);
+	if (!w && (x->processor->parts > 1 || !x->batch.asks[*at])) {
+		x->collides = true;
+		return true;
+	}
+	x->collides = false; /* another requirement on the same item: one condition for both */
 	if (w) {
 		w->kind = DYN_CHECK;
 		w->key = t->key;
@@ -120,7 +126,7 @@ static bool check_that_holds(struct effect *x, const struct effect_reason *t, si
 		if (t->entity->may_expire)
 			w->also = dyn_not_expired(r, r->design->ttl);
 	}
-	/* Another requirement on the same item: one condition for both. A refusal shows the first one's sentence. */
+	/* A refusal shows the first one's sentence. */
 	return !q->if_ || add_condition(r, &x->batch.list[*at], q->if_);
 }
 
@@ -264,7 +270,8 @@ static bool read_removals(struct run *r, struct removal *list, size_t n, struct 
 	return read_reasons(r, list, n, reasons);
 }
 
-/* Adds the check to the batch. Several removals may share one; a target that is removed in the same batch needs none. */
+/* Adds the check to the batch. Several removals may share one; a target that is removed in the same batch needs
+ * none. */
 static void add_decision(struct effect *x, const struct dyn_write *check)
 {
 	size_t at;
@@ -274,55 +281,68 @@ static void add_decision(struct effect *x, const struct dyn_write *check)
 		*w = *check;
 }
 
-static bool settle_into(struct effect *x, struct removal *list, size_t n)
+struct decision {
+	struct dyn_write *checks;
+	size_t count;
+};
+
+static bool settle_one(struct effect *x, const struct removal *m, const struct value *reasons, bool *goes,
+		       struct decision *out)
 {
 	struct run *r = x->run;
-	struct value *reasons;
 
-	if (!read_removals(r, list, n, &reasons))
-		return false;
-	effect_batch_init(x);
-	for (size_t i = 0; i < n; i++) {
-		struct removal *m = &list[i];
-		struct dyn_write *checks = arena_array(r->arena, struct dyn_write, m->count + 1), *w;
-		size_t count, at;
-		bool goes;
-
-		if (!value_present(m->stored)) {
-			run_pass_over(r, PASSED_OVER_NOTHING, "%s", "");
-			continue;
-		}
-		if (!decide(r, m, reasons + m->first, &goes, checks, &count))
-			return false;
-		if (!goes)
-			run_pass_over(r, PASSED_OVER_HOLDS, "%s", "");
-		w = goes ? effect_batch_add(x, m->key, &at) : NULL;
-		if (w)
-			*w = (struct dyn_write){ .kind = DYN_DELETE, .key = m->key };
-		for (size_t k = 0; k < count; k++)
-			add_decision(x, &checks[k]);
+	*goes = false;
+	out->checks = arena_array(r->arena, struct dyn_write, m->count + 1);
+	if (!value_present(m->stored)) {
+		run_pass_over(r, PASSED_OVER_NOTHING, "%s", "");
+		return true;
 	}
+	if (!decide(r, m, reasons + m->first, goes, out->checks, &out->count))
+		return false;
+	if (!*goes)
+		run_pass_over(r, PASSED_OVER_HOLDS, "%s", "");
 	return true;
 }
 
-static bool removes(const struct effect *x)
+/* `where[i]`: the action that removes list[i]. */
+static bool settle_all(struct effect *x, struct removal *list, const size_t *where, size_t n)
 {
-	return x->processor->effect == EFFECT_DELETE || x->processor->effect == EFFECT_REMOVE_ALL;
+	struct decision *decisions = arena_array(x->run->arena, struct decision, n);
+	bool stays[EFFECT_MOST_ACTIONS];
+	struct value *reasons;
+
+	if (!read_removals(x->run, list, n, &reasons))
+		return false;
+	for (size_t i = 0; i < x->batch.count; i++)
+		stays[i] = true;
+	for (size_t i = 0; i < n; i++)
+		if (!settle_one(x, &list[i], reasons, &stays[where[i]], &decisions[i]))
+			return false;
+	effect_batch_keep(x, stays);
+	for (size_t i = 0; i < n; i++)
+		for (size_t k = 0; k < decisions[i].count; k++)
+			add_decision(x, &decisions[i].checks[k]);
+	return true;
 }
 
 bool effect_settle(struct effect *x)
 {
-	size_t n = x->batch.count;
+	struct batch *b = &x->batch;
+	size_t *where, n = 0;
 	struct removal *list;
 	bool ok;
 
-	if (x->batch.settled || !n || !removes(x))
+	if (b->settled || !b->count)
 		return true;
-	list = arena_array(x->run->arena, struct removal, n);
-	for (size_t i = 0; i < n; i++)
-		list[i].key = x->batch.list[i].key;
-	ok = settle_into(x, list, n);
-	x->batch.settled = true;
+	where = arena_array(x->run->arena, size_t, b->count);
+	list = arena_array(x->run->arena, struct removal, b->count);
+	for (size_t i = 0; i < b->count; i++)
+		if (b->list[i].kind == DYN_DELETE) {
+			list[n].key = b->list[i].key;
+			where[n++] = i;
+		}
+	ok = !n || settle_all(x, list, where, n);
+	b->settled = true;
 	return ok;
 }
 

@@ -62,7 +62,7 @@ struct put {
 
 static bool give(struct effect *x, struct put *p)
 {
-	const struct processor *processor = x->processor;
+	const struct processor *processor = x->rule;
 	struct run *r = x->run;
 	struct scope s = effect_scope(x, r);
 
@@ -118,20 +118,22 @@ static bool make_item(struct put *p, struct row *f)
 	return ok;
 }
 
-/* Whether the put is to be left out for this problem; then there is none any more. */
-static bool is_skipped(struct put *p)
+bool effect_is_skipped(struct run *r, const struct entity *e, bool is_made, bool lacks)
 {
-	struct run *r = p->write.run;
 	enum problem_type t = r->problem.type;
 
-	if (r->rider_lost ||
-	    !(t == PROBLEM_INVALID || (p->is_made && (t == PROBLEM_NOT_FOUND || t == PROBLEM_CONFLICT))) ||
-	    !(p->is_made || p->lacks))
+	if (r->rider_lost || !(t == PROBLEM_INVALID || (is_made && (t == PROBLEM_NOT_FOUND || t == PROBLEM_CONFLICT))) ||
+	    !(is_made || lacks))
 		return false;
-	run_pass_over(r, p->is_made ? PASSED_OVER_REQUIREMENT : PASSED_OVER_INCOMPLETE, "a %.*s is not put: %.*s",
-		      SLICE_ARG(p->write.entity->name), SLICE_ARG(r->problem.detail));
+	run_pass_over(r, is_made ? PASSED_OVER_REQUIREMENT : PASSED_OVER_INCOMPLETE, "a %.*s is not put: %.*s",
+		      SLICE_ARG(e->name), SLICE_ARG(r->problem.detail));
 	r->problem = (struct problem){ 0 };
 	return true;
+}
+
+static bool is_skipped(struct put *p)
+{
+	return effect_is_skipped(p->write.run, p->write.entity, p->is_made, p->lacks);
 }
 
 /* ---- many ---- */
@@ -157,7 +159,6 @@ bool effect_put_gather(struct effect *x)
 		return true;
 	}
 	p.key = dyn_key_of(r, row_item(&f));
-	x->batch.per_row = 1 + x->target->require_count + x->target->lives_count;
 	w = effect_batch_add(x, p.key, &at);
 	if (!w)
 		return true; /* another row has come to the same item */
@@ -173,7 +174,7 @@ bool effect_put_gather(struct effect *x)
 
 /* ---- what is there already ---- */
 
-static bool may_change(const struct entity *e, const struct attribute *a)
+bool effect_may_change(const struct entity *e, const struct attribute *a)
 {
 	for (size_t i = 0; i < e->param_count; i++)
 		if (e->param_at[i] == a->at)
@@ -192,7 +193,7 @@ bool effect_put_over(struct effect *x, struct value stored, const struct row *gi
 		const struct attribute *a = it.slot ? it.slot->attribute : NULL;
 		struct value v = write_fit(r, a, it.value);
 
-		if (a && may_change(e, a) && !value_equal(v, value_get(stored, a->name)))
+		if (a && effect_may_change(e, a) && !value_equal(v, value_get(stored, a->name)))
 			row_set(&changes, a->at, v);
 	}
 	if (!row_is_empty(&changes))
@@ -203,20 +204,17 @@ bool effect_put_over(struct effect *x, struct value stored, const struct row *gi
 
 /* ---- one ---- */
 
-/* Removes an expired item before the put. write_put() would write the position together with that removal, and a
- * crash after it would lose the put. */
-static bool clear_expired(struct put *p)
+bool effect_clear_expired(struct run *r, const struct entity *e, struct value key)
 {
-	struct run *r = p->write.run;
 	struct value stored;
 	bool ok = true;
 
-	if (!p->write.entity->may_expire)
+	if (!e->may_expire)
 		return true;
-	if (!dyn_get(r, p->key, true, &stored))
+	if (!dyn_get(r, key, true, &stored))
 		return false;
 	if (value_present(stored) && entity_expired(r, stored))
-		WITHOUT_RIDERS(r, ok = write_remove(r, p->write.entity, p->key));
+		WITHOUT_RIDERS(r, ok = write_remove(r, e, key));
 	return ok;
 }
 
@@ -230,7 +228,7 @@ static enum plan_end put_once(struct write *w, struct write_result *out)
 	if (!make_item(p, &f))
 		return PLAN_FAILED;
 	p->key = dyn_key_of(w->run, row_item(&f));
-	if (!clear_expired(p) || !effect_put_lives(p->effect, &f, &lives))
+	if (!effect_clear_expired(w->run, w->entity, p->key) || !effect_put_lives(p->effect, &f, &lives))
 		return PLAN_FAILED;
 	if (!lives)
 		return PLAN_DONE;

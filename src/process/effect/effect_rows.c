@@ -1,11 +1,12 @@
 /* The rows of an effect, page by page, and the position among them.
  *
- * Progress, as text: "1 <sequence> <done> <hash> <cursor>". The change it belongs to; the number of finished rows in
- * the page that begins at the cursor ("-": the first page); a hash of the last finished row's key, which finds that
- * row again if rows before it were added or removed.
+ * Progress, as text: "1 <sequence> <done> <hash> <cursor>". The change it belongs to; the number of finished steps in
+ * the page that begins at the cursor ("-": the first page); a hash of the key of the last finished step's row, which
+ * finds that row again if rows before it were added or removed.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <inttypes.h>
 #include <xxhash.h>
+#include "app/entity/entity_key.h"
 #include "process/effect/effect_internal.h"
 
 #define PAGE_ROWS (10 * EFFECT_MOST_ACTIONS) /* reading in small pieces costs more */
@@ -29,15 +30,21 @@ static struct row *flatten(const struct row *rows, size_t n, struct row *to)
 	return to;
 }
 
+static void set_rows(struct effect *x, struct rows *page, struct row *list, size_t n)
+{
+	page->list = list;
+	page->count = n;
+	page->steps = n * x->processor->parts;
+}
+
 static void take_page(struct effect *x, const struct read_result *result, struct rows *page)
 {
-	page->list = result->rows;
-	page->count = result->row_count;
+	set_rows(x, page, result->rows, result->row_count);
 	page->next = result->next;
 	if (!result->tree)
 		return;
 	page->count = count_rows(result->rows, result->row_count);
-	page->list = arena_array(x->page->arena, struct row, page->count);
+	set_rows(x, page, arena_array(x->page->arena, struct row, page->count), page->count);
 	flatten(result->rows, result->row_count, page->list);
 }
 
@@ -72,11 +79,51 @@ static bool read_rows(struct effect *x, struct rows *page)
 	return true;
 }
 
+/* ---- a list of the item ---- */
+
+static bool is_in(const struct rows *page, struct value v)
+{
+	for (size_t i = 0; i < page->count; i++)
+		if (value_equal(page->list[i].full, v))
+			return true;
+	return false;
+}
+
+static void add_element(struct rows *page, struct value v)
+{
+	if (!is_in(page, v))
+		page->list[page->count++].full = v;
+}
+
+/* Each element is a row, equal ones once. */
+static bool list_rows(struct effect *x, struct rows *page)
+{
+	struct run *r = x->page;
+	int64_t was = effect_time_enter(x, r);
+	struct value_iter it;
+	struct value list;
+	struct scope s;
+	bool ok;
+
+	effect_row_enter(x, NULL);
+	s = effect_scope(x, r);
+	ok = scope_value(&s, x->processor->each_list, &list);
+	effect_time_leave(r, was);
+	if (!ok)
+		return false;
+	it = value_iter(list);
+	set_rows(x, page, arena_array(r->arena, struct row, value_count(list) + 1), 0);
+	while (value_type_has_elements(value_type(list)) && value_next(&it))
+		add_element(page, value_element(r->arena, &it));
+	set_rows(x, page, page->list, page->count);
+	return true;
+}
+
 /* ---- where we are ---- */
 
 static uint64_t hash_of(struct effect *x, const struct row *row)
 {
-	struct value key = dyn_key_of(x->page, row->full);
+	struct value key = x->processor->each_list ? VALUE_ABSENT : dyn_key_of(x->page, row->full);
 	struct value v = value_count(key) ? key : row->full;
 
 	return XXH3_64bits(v.p ? (const void *)v.p : "", v.n);
@@ -148,20 +195,32 @@ bool effect_is_begun(const struct effect *x)
 	return progress_read(x, &p);
 }
 
+/* Effects that are the same when they are done again. */
+static bool may_be_repeated(const struct processor *p)
+{
+	for (size_t i = 0; i < p->parts; i++)
+		if (p[i].effect == EFFECT_COUNT || p[i].add_count)
+			return false;
+	return true;
+}
+
 /* The last finished row may be gone. Then everything except counts is repeated from the page's beginning, which
  * changes nothing. */
 static size_t find_first(struct effect *x, const struct rows *page, const struct progress *p)
 {
+	size_t parts = x->processor->parts, row = p->done ? (p->done - 1) / parts : 0;
+	size_t inside = p->done ? (p->done - 1) % parts + 1 : 0; /* steps of the last row that are done */
+
 	if (!p->done)
 		return 0;
-	if (p->done <= page->count && hash_of(x, &page->list[p->done - 1]) == p->hash)
+	if (row < page->count && hash_of(x, &page->list[row]) == p->hash)
 		return p->done;
 	for (size_t i = 0; i < page->count; i++)
 		if (hash_of(x, &page->list[i]) == p->hash)
-			return i + 1;
-	if (x->processor->effect != EFFECT_COUNT)
+			return i * parts + inside;
+	if (may_be_repeated(x->processor))
 		return 0;
-	return p->done < page->count ? p->done : page->count;
+	return p->done < page->steps ? p->done : page->steps;
 }
 
 bool effect_rows_resume(struct effect *x, struct rows *page)
@@ -169,9 +228,16 @@ bool effect_rows_resume(struct effect *x, struct rows *page)
 	struct progress p = { 0 };
 
 	*page = (struct rows){ 0 };
+	if (x->processor->each_list) {
+		if (!list_rows(x, page))
+			return false;
+		page->first = progress_read(x, &p) ? find_first(x, page, &p) : 0;
+		return true;
+	}
 	if (!x->processor->rows_access) {
-		page->list = arena_new(x->page->arena, struct row);
-		page->count = 1;
+		set_rows(x, page, arena_new(x->page->arena, struct row), 1);
+		if (progress_read(x, &p) && p.done < page->steps)
+			page->first = p.done;
 		return true;
 	}
 	if (progress_read(x, &p))
@@ -201,17 +267,23 @@ bool effect_rows_next(struct effect *x, struct rows *page)
 
 void effect_row_enter(struct effect *x, const struct row *row)
 {
-	bool any = row && x->processor->rows_access;
+	bool list = x->processor->each_list != NULL, any = row && (x->processor->rows_access || list);
 
 	x->variables[x->variable_count].value = any && x->processor->each_variable.n ? row->full : VALUE_ABSENT;
-	x->row_key = any ? dyn_key_of(x->run, row->full) : VALUE_ABSENT;
+	x->row_key = !any ? VALUE_ABSENT : list ? row->full : dyn_key_of(x->run, row->full);
+}
+
+void effect_part_enter(struct effect *x, size_t i)
+{
+	x->rule = x->processor + i;
+	x->target = x->rule->target_entity;
 }
 
 /* ---- the position ---- */
 
 bool effect_position_is_end(const struct rows *page, size_t done)
 {
-	return done == page->count && !page->next.n;
+	return done == page->steps && !page->next.n;
 }
 
 struct position effect_position_after(struct effect *x, const struct rows *page, size_t done)
@@ -223,15 +295,15 @@ struct position effect_position_after(struct effect *x, const struct rows *page,
 		.stored = true,
 		.time_ms = x->change->created_ms,
 	};
-	struct slice cursor = done == page->count ? page->next : page->cursor;
-	size_t inside = done == page->count ? 0 : done;
+	struct slice cursor = done == page->steps ? page->next : page->cursor;
+	size_t inside = done == page->steps ? 0 : done, parts = x->processor->parts;
 
 	if (effect_position_is_end(page, done)) {
 		now.sequence = x->change->sequence;
 		return now;
 	}
 	now.progress = arena_printf(x->run->arena, "1 %.*s %zu %" PRIx64 " %.*s", SLICE_ARG(x->change->sequence),
-				    inside, inside ? hash_of(x, &page->list[inside - 1]) : 0,
+				    inside, inside ? hash_of(x, &page->list[(inside - 1) / parts]) : 0,
 				    SLICE_ARG(cursor.n ? cursor : SLICE("-")));
 	return now;
 }

@@ -70,7 +70,10 @@ static bool effect_prepare(struct effect *x)
 
 	r->memo = NULL; /* it belongs to another change */
 	r->witnesses = NULL;
-	row_from(&x->item, r->arena, c->entity, entity_full(r, c->entity, image));
+	if (c->entity)
+		row_from(&x->item, r->arena, c->entity, entity_full(r, c->entity, image));
+	else
+		row_init(&x->item, r->arena, NULL); /* a run of a schedule */
 	x->old = value_present(c->old_image) ? entity_lay(r, c->entity, c->old_image) : (struct row){ 0 };
 	ok = evaluate_let(x);
 	effect_time_leave(r, was);
@@ -89,7 +92,7 @@ bool effect_params(struct effect *x, struct run *r, const struct access *access,
 
 bool effect_concerns(const struct processor *p, const struct change *c)
 {
-	return c->entity == p->of && (p->events & c->events);
+	return p->every_seconds ? !c->entity : c->entity == p->of && (p->events & c->events);
 }
 
 static bool asks(struct effect *x, bool *out)

@@ -24,7 +24,7 @@ static bool effect_is_plain_to_remove(const struct entity *e)
 
 static bool locate(struct effect *x, struct value **args, struct value *key)
 {
-	const struct reference *ref = &x->processor->target_ref;
+	const struct reference *ref = &x->rule->target_ref;
 	struct run *r = x->run;
 	struct scope s = effect_scope(x, r);
 	int64_t was = effect_time_enter(x, r);
@@ -62,7 +62,8 @@ bool effect_alter(struct effect *x, const struct entity *e, struct value key, co
 	return write_try(&w, alter_once, &out);
 }
 
-/* Null removes, as in a request: the attribute reverts to its default, or goes. Null is stored where it is the default. */
+/* Null removes, as in a request: the attribute reverts to its default, or goes. Null is stored where it is the
+ * default. */
 static struct value given_value(const struct entity *e, const struct name *n, struct value v)
 {
 	const struct attribute *a = slots_attribute(e->slots, n);
@@ -72,7 +73,7 @@ static struct value given_value(const struct entity *e, const struct name *n, st
 
 static bool update(struct effect *x)
 {
-	const struct processor *p = x->processor;
+	const struct processor *p = x->rule;
 	struct run *r = x->run;
 	struct scope s = effect_scope(x, r);
 	struct row changes;
@@ -100,6 +101,22 @@ static bool update(struct effect *x)
 	return ok && effect_alter(x, x->target, key, &changes);
 }
 
+/* ---- upsert ---- */
+
+static bool upsert(struct effect *x)
+{
+	struct value *args, key;
+
+	if (!locate(x, &args, &key))
+		return false;
+	if (value_present(key))
+		return effect_upsert(x, args, key);
+	run_pass_over(x->run, PASSED_OVER_INCOMPLETE,
+		      "there is no %.*s to create or change: part of its identity is absent",
+		      SLICE_ARG(x->target->name));
+	return true;
+}
+
 /* ---- delete ---- */
 
 /* Whether it is there, and goes, is decided when the batch is full (effect_settle()). */
@@ -112,7 +129,7 @@ static void gather_removal(struct effect *x, const struct entity *e, struct valu
 	if (later > x->batch.later)
 		x->batch.later = later;
 	if (!w)
-		return;
+		return; /* two rows lead to the same item */
 	w->kind = DYN_DELETE;
 	w->key = key;
 }
@@ -147,7 +164,7 @@ static struct value_member *one_add(struct effect *x, struct dyn_write *w)
 {
 	struct value_member *m = arena_new(x->run->arena, struct value_member);
 
-	m->name = x->processor->target_attribute;
+	m->name = x->rule->target_attribute;
 	m->value = value_make_i64(x->run->arena, 0);
 	w->add = m;
 	w->add_count = 1;
@@ -165,10 +182,10 @@ static bool amount(struct effect *x, struct number *n, bool *any)
 
 	*n = number_from_i64(1);
 	*any = true;
-	if (!x->processor->by)
+	if (!x->rule->by)
 		return true;
 	was = effect_time_enter(x, r);
-	ok = scope_value(&s, x->processor->by, &v);
+	ok = scope_value(&s, x->rule->by, &v);
 	effect_time_leave(r, was);
 	*any = ok && value_type(v) == VALUE_N;
 	if (*any) {
@@ -209,6 +226,8 @@ static bool count(struct effect *x)
 			w->also = dyn_not_expired(r, r->design->ttl);
 		x->batch.args[at] = args;
 		m = one_add(x, w);
+	} else if (x->collides) {
+		return true;
 	} else {
 		m = (struct value_member *)x->batch.list[at].add;
 	}
@@ -263,7 +282,7 @@ static bool remove_rows(void *ctx, const struct row *row, bool *stop)
 
 static bool remove_for_row(struct effect *x)
 {
-	const struct processor *p = x->processor;
+	const struct processor *p = x->rule;
 	struct scope s = effect_scope(x, x->run);
 
 	return read_each(p->target_access, &s, p->with, p->with_count, remove_rows, x);
@@ -271,15 +290,44 @@ static bool remove_for_row(struct effect *x)
 
 /* ---- all of them ---- */
 
+bool effect_is_wanted(struct effect *x, bool *out)
+{
+	struct run *r = x->run;
+	struct scope s = effect_scope(x, r);
+	int64_t was;
+	bool ok;
+
+	*out = true;
+	if (!x->rule->only_when)
+		return true;
+	was = effect_time_enter(x, r);
+	ok = scope_holds(&s, x->rule->only_when, out);
+	effect_time_leave(r, was);
+	if (ok && !*out)
+		run_pass_over(r, PASSED_OVER_WHEN, "%s", "");
+	return ok;
+}
+
+/* `remove all` of the rows themselves, not of a pattern for each row. */
+static bool removes_rows(const struct effect *x)
+{
+	const struct processor *p = x->processor;
+
+	return p->parts == 1 && !p->each_pattern.n && !p->each_list;
+}
+
 bool effect_batches(struct effect *x, const struct row *row)
 {
-	switch (x->processor->effect) {
+	bool alone = x->processor->parts == 1;
+
+	switch (x->rule->effect) {
 	case EFFECT_PUT: return effect_is_plain(x->target);
-	case EFFECT_DELETE: return effect_is_plain_to_remove(x->target);
+	case EFFECT_DELETE: /* checks of `lives while` could meet other effects on the same item */
+		return effect_is_plain_to_remove(x->target) && (alone || !x->target->lives_count);
 	case EFFECT_COUNT: return true;
-	case EFFECT_REMOVE_ALL:
-		return !x->processor->each_pattern.n && (!row->entity || effect_is_plain_to_remove(row->entity));
+	case EFFECT_REMOVE_ALL: return removes_rows(x) && (!row->entity || effect_is_plain_to_remove(row->entity));
 	case EFFECT_UPDATE:
+	case EFFECT_UPSERT:
 	case EFFECT_SEND: break;
 	}
 	return false;
@@ -287,12 +335,13 @@ bool effect_batches(struct effect *x, const struct row *row)
 
 bool effect_gather(struct effect *x, const struct row *row)
 {
-	switch (x->processor->effect) {
+	switch (x->rule->effect) {
 	case EFFECT_PUT: return effect_put_gather(x);
 	case EFFECT_DELETE: return remove_target(x, true);
 	case EFFECT_COUNT: return count(x);
 	case EFFECT_REMOVE_ALL: gather_removal(x, row->entity, dyn_key_of(x->run, row->full)); return true;
 	case EFFECT_UPDATE:
+	case EFFECT_UPSERT:
 	case EFFECT_SEND: break;
 	}
 	return true;
@@ -300,12 +349,13 @@ bool effect_gather(struct effect *x, const struct row *row)
 
 bool effect_single(struct effect *x, const struct row *row)
 {
-	switch (x->processor->effect) {
+	switch (x->rule->effect) {
 	case EFFECT_PUT: return effect_put_single(x);
 	case EFFECT_UPDATE: return update(x);
+	case EFFECT_UPSERT: return upsert(x);
 	case EFFECT_DELETE: return remove_target(x, false);
 	case EFFECT_REMOVE_ALL:
-		if (x->processor->each_pattern.n)
+		if (!removes_rows(x))
 			return remove_for_row(x);
 		return remove_one(x, row->entity, dyn_key_of(x->run, row->full));
 	case EFFECT_COUNT:
@@ -317,12 +367,13 @@ bool effect_single(struct effect *x, const struct row *row)
 bool effect_refused(struct effect *x, size_t i, const struct dyn_refusal *refusal, bool *again)
 {
 	*again = false;
-	switch (x->processor->effect) {
+	switch (x->rule->effect) {
 	case EFFECT_PUT: return effect_put_over(x, refusal->item, &x->batch.given[i]);
 	case EFFECT_COUNT: return make_target(x, x->batch.args[i], again);
 	case EFFECT_DELETE:
 	case EFFECT_REMOVE_ALL:
 	case EFFECT_UPDATE:
+	case EFFECT_UPSERT:
 	case EFFECT_SEND: break;
 	}
 	return true;

@@ -188,7 +188,7 @@ static const struct role *role_of(const struct keeper *k, const struct entity *e
 
 static struct kept *kept_of(struct keeper *k, const struct role *role, struct value key)
 {
-	struct slice bytes = slice_make(key.p, key.n);
+	struct slice bytes = value_slice(key);
 	struct kept *x = map_get(&k->items, bytes);
 
 	if (!x) {

@@ -1,10 +1,10 @@
 /* The keeper does the work that follows from changes without a processor: derived attributes and keys that depend on
- * counters, copies, cascades (app/write/keep.h). It looks at many changes together, so a post with a thousand new likes is
- * updated once. The work is idempotent and the position follows it, except counts of expired items.
+ * counters, copies, cascades (app/write/keep.h). It looks at many changes together, so a post with a thousand new
+ * likes is updated once. The work is idempotent and the position follows it, except counts of expired items.
  *
- * Writers do most of it themselves, right after the write; the keeper handles what a crash, another program or TTL leaves.
- * A removal that is half of a move is no deletion (keeper_move.h). Work that can never succeed (an item that breaks the
- * design's rules, or does not fit it) is counted and passed over (app/run/passed_over.h).
+ * Writers do most of it themselves, right after the write; the keeper handles what a crash, another program or TTL
+ * leaves. A removal that is half of a move is not a deletion (keeper_move.h). Work that can never succeed (an item
+ * that breaks the design's rules, or does not fit it) is counted and passed over (app/run/passed_over.h).
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef THORPE_PROCESS_KEEPER_H
 #define THORPE_PROCESS_KEEPER_H
@@ -27,8 +27,8 @@ bool keeper_follow(struct run *r, const struct keeper_roles *roles, const struct
 		   struct slice seen) MUST_CHECK;
 /* Whether the change is a removal by TTL that leaves companions or counts behind. */
 bool keeper_has_traces(const struct change *c);
-/* Removes those, after keeper_follow(), in one transaction with the position, so that nothing is counted twice. *wrote: the
- * position has moved; otherwise nothing was left to do. */
+/* Removes those, after keeper_follow(), in one transaction with the position, so that nothing is counted twice.
+ * *wrote: the position has moved; otherwise nothing was left to do. */
 bool keeper_take_traces(struct run *r, const struct change *c, const struct position *was, bool *wrote) MUST_CHECK;
 
 #endif

@@ -10,8 +10,8 @@ static bool is_settled(const struct entity *e, const struct name *n)
 {
 	const struct attribute *a = slots_attribute(e->slots, n);
 
-	/* A derived attribute is settled when its sources are: they are in the list too. The time of creation and the creator
-	 * never change. */
+	/* A derived attribute is settled when its sources are: they are in the list too. The time of creation and the
+	 * creator never change. */
 	return !a || a->fixed || a->now || a->the_caller || a->derived || a->after.n;
 }
 

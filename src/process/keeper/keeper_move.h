@@ -5,8 +5,9 @@
 
 #include "process/keeper/keeper.h"
 
-/* An item whose key depends on changeable attributes can move: the stream then has a removal here and a new item there.
- * DynamoDB's records do not connect the two, and they may be in different shards. So the keeper searches for the item:
+/* An item whose key depends on changeable attributes can move: the stream then has a removal here and a new item
+ * there. DynamoDB's records do not connect the two, and they may be in different shards. So the keeper searches for
+ * the item:
  *
  *   it cannot move (its key depends on fixed attributes only), or it has expired    gone
  *   it is at its old key again                                                      back: children may be the new item's

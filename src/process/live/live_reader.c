@@ -108,23 +108,15 @@ static void tell_reset(struct reader *x, uint64_t sequence)
 
 /* ---- one topic ---- */
 
-static bool same_roles(const struct caller *a, const struct caller *b)
-{
-	for (size_t i = 0; i < a->role_count && i < b->role_count; i++)
-		if (!slice_equal(a->roles[i], b->roles[i]))
-			return false;
-	return a->role_count == b->role_count;
-}
-
-/* L3. *may: whether the session that the list is watched with goes on, with the same roles. */
+/* L3. *may: whether the session that the list is watched with goes on, with the same roles and claims. */
 static bool ask_session(struct run *r, struct live_topic *t, bool *may)
 {
 	r->caller = t->caller;
 	*may = caller_stands(r);
 	if (!*may)
 		return r->problem.type == PROBLEM_UNAUTHENTICATED;
-	*may = same_roles(&r->caller, &t->caller);
-	for (size_t i = 0; i < 2; i++)
+	*may = caller_equals(&r->caller, &t->caller);
+	for (size_t i = 0; i < CALLER_KEYS; i++)
 		t->caller.session.versions[i] = r->caller.session.versions[i];
 	return true;
 }

@@ -123,7 +123,7 @@ static void begin_between(struct live_stream *s, const struct shard_list *list, 
 static struct slice follower_of(const struct design *d)
 {
 	for (size_t i = 0; i < d->processor_count; i++)
-		if (d->processors[i].effect != EFFECT_SEND)
+		if (d->processors[i].effect != EFFECT_SEND && !d->processors[i].every_seconds)
 			return d->processors[i].name;
 	return keeper_is_needed(d) ? SLICE(KEEPER_NAME) : SLICE("");
 }
@@ -330,7 +330,7 @@ static void add_numbered(struct reading *g, struct live_shard *x, const struct c
 			x->is_done = true;
 			cursor_set(&x->cursor, spot_sequence(&x->upto->at));
 		} else if (!c->created_ms ||
-			   c->created_ms / 1000 >= x->skip_ms / 1000) { /* times are told to the second */
+			   c->created_ms / 1000 >= x->skip_ms / 1000) { /* records give times in whole seconds */
 			add_change(g, g->out->count, c, x->part);
 		}
 	}

@@ -23,8 +23,11 @@ static void add_caller(struct buf *b, const struct caller *c)
 	buf_part(b, c->subject);
 	buf_part(b, c->session.account);
 	buf_part(b, c->session.stamp);
+	buf_part(b, c->session.id);
 	for (size_t i = 0; i < c->role_count; i++)
 		buf_part(b, c->roles[i]);
+	for (size_t i = 0; i < c->claim_count; i++)
+		buf_part(b, slice_make(c->claims[i].p, c->claims[i].n));
 }
 
 struct slice live_topic_key(struct run *r, const struct read_live *list, struct caller *caller)
@@ -33,8 +36,8 @@ struct slice live_topic_key(struct run *r, const struct read_live *list, struct 
 
 	buf_init(&b, r->arena);
 	buf_add(&b, &list->access, sizeof(list->access));
-	buf_part(&b, slice_make(list->params.p, list->params.n));
-	buf_part(&b, slice_make(list->key.p, list->key.n));
+	buf_part(&b, value_slice(list->params));
+	buf_part(&b, value_slice(list->key));
 	*caller = caller_of(r, list->access);
 	add_caller(&b, caller);
 	return buf_slice(&b);
@@ -44,7 +47,7 @@ struct slice live_topic_key(struct run *r, const struct read_live *list, struct 
 
 static struct value keep_value(char **at, struct value v)
 {
-	struct slice s = slice_pack(at, slice_make(v.p, v.n));
+	struct slice s = slice_pack(at, value_slice(v));
 
 	return value_present(v) ? (struct value){ (const uint8_t *)s.p, s.n } : VALUE_ABSENT;
 }

@@ -1,8 +1,8 @@
 /* Records of a shard, handed from the server that has its lease to the others.
  *
  * DynamoDB serves two readers of a shard well: the processors of the owner are one, its relay is the other. Live lists
- * of all servers read from the relay (relay_source()); what it cannot give they read from the stream themselves (tail.h
- * S7).
+ * of all servers read from the relay (relay_source()); what it cannot give they read from the stream themselves
+ * (tail.h S7).
  *
  *     ring.h   the newest records of shards          page.h   an answer as bytes
  *     seal.h   what goes over the wire               peer.c   asking another server, and answering it
@@ -13,10 +13,10 @@
  * and the reply is bound to that request (its salt and number), so neither can be replayed.
  *
  * Invariants
- *   Y1  Leases only decide which server is asked. Records come from the stream, together with the position they follow,
- *       whichever server read them. A server that has lost its lease gives correct answers, or none.
- *   Y2  A server that does not answer within RELAY_TIMEOUT_MS, or answers nonsense, is not asked again for two seconds,
- *       then four, up to thirty. Meanwhile its shards are read from the stream.
+ *   Y1  Leases only decide which server is asked. Records come from the stream, together with the position they
+ *       follow, whichever server read them. A server that has lost its lease gives correct answers, or none.
+ *   Y2  A server that does not answer within RELAY_TIMEOUT_MS, or answers nonsense, is not asked again for two
+ *       seconds, then four, up to thirty. Meanwhile its shards are read from the stream.
  *   Y3  A request is answered once: the numbers of each sender (salt) rise, and `at` is within RELAY_SKEW_MS of this
  *       clock.
  *
@@ -33,7 +33,7 @@
 #define RELAY_SKEW_MS     (5 * 60 * 1000)
 #define RELAY_PATH        "/relay"
 #define RELAY_BODY_BYTES  8192              /* of a request */
-#define RELAY_REPLY_BYTES (4 * 1024 * 1024) /* RING_PAGE and a record; more is no answer */
+#define RELAY_REPLY_BYTES (4 * 1024 * 1024) /* RING_PAGE and a record; a longer reply is refused */
 
 struct relay; /* of one app */
 /* `serves`: this server has an address that others reach it by. NULL: memory, or no randomness. App and leases outlive

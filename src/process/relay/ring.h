@@ -1,15 +1,16 @@
 /* The newest records of shards, read once for all servers that ask for them.
  *
- * A ring begins at the position of its first request. A request at its end makes it read on: at once if the requester knows of a
- * write, otherwise if the last read is older than the database's poll_ms. Without requests nothing is read, and a ring without
- * requests for a minute is freed.
+ * A ring begins at the position of its first request. A request at its end makes it read on: at once if the requester
+ * knows of a write, otherwise if the last read is older than the database's poll_ms. Without requests nothing is read,
+ * and a ring without requests for a minute is freed.
  *
  * Invariants
- *   G1  The entries of a ring are the records of its shard after `begin`, up to and with `end`: all of them, in their order.
+ *   G1  The entries of a ring are the records of its shard after `begin`, up to and with `end`: all of them, in their
+ *       order.
  *   G2  A request for what follows a position before `begin` gets PAGE_LOST, never a page with a gap.
  *   G3  One thread at a time reads a ring; other requests at its end do not wait, but get PAGE_LATER.
- *   G4  Memory: a ring has RING_BYTES at most, all together RINGS_BYTES. What is too much goes at the beginning: a reader that
- *       is too slow gets PAGE_LOST.
+ *   G4  Memory: a ring has RING_BYTES at most, all together RINGS_BYTES. What is too much goes at the beginning: a
+ *       reader that is too slow gets PAGE_LOST.
  *
  * Threads: any.
  * SPDX-License-Identifier: Apache-2.0 */

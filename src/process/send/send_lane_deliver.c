@@ -5,7 +5,8 @@
 #include "process/effect/effect.h"
 #include "process/send/send_lane.h"
 
-#define ASKS 5 /* tries to find out whether a change concerns the processor */
+#define ASKS     5    /* tries to find out whether a change concerns the processor */
+#define ASKS_ALL 1000 /* with those to which the database had no answer */
 
 /* the changes of one request */
 struct delivery {
@@ -181,10 +182,18 @@ static bool deliver(struct lane *l, struct run *r, const struct change **list, s
  * interrupted. */
 static bool wakes(struct lane *l, struct run *r, const struct change *c, bool *out)
 {
+	atomic_bool unserved;
+	int judged = 0;
+	bool ok;
+
 	*out = false;
 	for (int asked = 1;; asked++) {
 		r->problem = (struct problem){ 0 };
-		if (effect_wakes(r, l->runner->p, c, out)) {
+		atomic_init(&unserved, false);
+		r->unserved = &unserved;
+		ok = effect_wakes(r, l->runner->p, c, out);
+		r->unserved = NULL;
+		if (ok) {
 			/* The deletion of an item that did not fit the design is sent all the same: the item may have
 			 * fitted earlier. */
 			if (*out && c->events != ON_DELETED && change_is_passed_over(r, c))
@@ -192,7 +201,8 @@ static bool wakes(struct lane *l, struct run *r, const struct change *c, bool *o
 			return true;
 		}
 		*out = false;
-		if (asked == ASKS)
+		judged += !atomic_load(&unserved);
+		if (judged == ASKS || asked == ASKS_ALL)
 			return park(l, r, c, r->problem.detail, asked);
 		if (!wait_for(l, send_backoff(asked, 0)))
 			return false;

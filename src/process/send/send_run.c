@@ -175,7 +175,8 @@ static void clear_lanes(struct send_runner *s)
 	set(s, &s->leaving, false);
 }
 
-/* Moves the positions first: if this is interrupted, it is repeated. Parents before their children: process_replay(). */
+/* Moves the positions first: if this is interrupted, it is repeated. Parents before their children:
+ * process_replay(). */
 static bool replay(struct send_runner *s, struct run *r, struct processor_switch *w)
 {
 	struct shard_list list;

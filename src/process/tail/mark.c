@@ -16,7 +16,7 @@ struct mark_part *mark_add(struct mark *m, struct slice shard)
 {
 	struct mark_part *p = &m->list[m->count];
 
-	if (m->count == MARK_MOST || mark_find(m, shard)) { /* two shards under one hash cannot be told apart */
+	if (m->count == MARK_MOST || mark_find(m, shard)) { /* two shards with one hash cannot be distinguished */
 		m->is_full = true;
 		return NULL;
 	}
@@ -101,18 +101,14 @@ static bool parse_part(struct slice text, struct mark_part *p)
 
 bool mark_parse(struct slice text, struct mark *out)
 {
+	struct slice part;
+
 	out->count = 0;
 	out->is_full = false;
-	while (text.n) {
-		const char *dot = memchr(text.p, '.', text.n);
-		size_t n = dot ? (size_t)(dot - text.p) : text.n;
-
-		if (out->count == MARK_MOST || !parse_part(slice_make(text.p, n), &out->list[out->count]))
+	while (slice_next(&text, '.', &part)) {
+		if (out->count == MARK_MOST || !parse_part(part, &out->list[out->count]))
 			return false;
 		out->count++;
-		if (dot && n + 1 == text.n)
-			return false; /* a dot, and nothing after it */
-		text = slice_make(text.p + n + (dot != NULL), text.n - n - (dot != NULL));
 	}
 	return out->count > 0;
 }

@@ -1,5 +1,5 @@
-/* A position in a whole stream: a spot in each of its shards. A watcher of a live list keeps its text, and brings it back
- * to this server or another.
+/* A position in a whole stream: a spot in each of its shards. A watcher of a live list keeps its text, and brings it
+ * back to this server or another.
  *
  * Text: one part per shard, joined by dots. A part is eight hexadecimal digits (a hash of the shard's id), and then
  *     -<sequence>   seen up to and including it

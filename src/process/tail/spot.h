@@ -3,8 +3,8 @@
  * All consumers of a stream (tail.h) keep a position in memory in this form. The table of the checkpoints has the same
  * text; mark.h is a position in several shards.
  *
- * Invariant: the text is a sequence number as the stream gave it (change_read() refuses longer ones), or empty: before the
- * oldest.
+ * Invariant: the text is a sequence number as the stream gave it (change_read() refuses longer ones), or empty: before
+ * the oldest.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef THORPE_PROCESS_TAIL_SPOT_H
 #define THORPE_PROCESS_TAIL_SPOT_H
@@ -30,8 +30,8 @@ static inline bool spot_is_empty(const struct spot *p)
 /* A sequence that does not fit becomes empty. */
 void spot_set(struct spot *p, struct slice sequence);
 
-/* Orders two sequence numbers of a shard: less than, equal to or more than 0. Leading zeros do not matter; an empty one
- * comes first. */
+/* Orders two sequence numbers of a shard: less than, equal to or more than 0. Leading zeros do not matter; an empty
+ * one comes first. */
 int sequence_compare(struct slice a, struct slice b);
 
 static inline bool spot_is(const struct spot *p, struct slice sequence)

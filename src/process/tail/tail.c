@@ -167,7 +167,7 @@ static void drop_repeated(const struct tail_cursor *c, struct change_page *page)
 	page->count -= n;
 }
 
-/* A page of nothing but repetitions is no end: the next one may have more. */
+/* A page of nothing but repetitions is not an end: the next one may have more. */
 static bool read_new(struct tail *t, struct tail_cursor *c, struct run *r, struct change_page *out)
 {
 	for (int i = 0; i < REPEATED_MOST; i++) {
@@ -196,7 +196,7 @@ static enum tail_found came_empty(struct tail *t, struct tail_cursor *c, uint64_
 	return c->ended ? TAIL_ENDED : TAIL_END;
 }
 
-/* S7. False: to be read from the stream. */
+/* S7. False: the caller reads the stream instead. */
 static bool read_source(struct tail *t, struct tail_cursor *c, struct run *r, struct change_page *out,
 			enum tail_answer *answer)
 {

@@ -13,10 +13,10 @@
  *
  * Invariants
  *   S1  In order, once: tail_read() hands out the records after cursor.at, by sequence number, and moves cursor.at to
- *       the last of them. Records that the stream repeats at the head of a page are skipped. The consumer keeps its own
- *       position.
- *   S2  A failed read moves nothing: it is repeated after 50 ms, doubling to 5 s. An expired iterator is not a failure:
- *       a new one is taken after cursor.at, at once.
+ *       the last of them. Records that the stream repeats at the head of a page are skipped. The consumer keeps its
+ *       own position.
+ *   S2  A failed read moves nothing: it is repeated after 50 ms, doubling to 5 s. An expired iterator is not a
+ *       failure: a new one is taken after cursor.at, at once.
  *   S3  If the stream has forgotten what follows a position, reading continues at the oldest record, and page.trimmed
  *       says so. Whether that means loss depends on when the consumer was last at the end: tail_has_missed().
  *   S4  A stream is not read while nothing has been written since its end was seen (database.latest), except now and
@@ -110,8 +110,9 @@ int64_t tail_next_us(const struct tail *t, const struct tail_cursor *c);
 /* Reports that something a read needs has failed: waits as after a failed read. */
 void tail_failed(struct tail *t, const char *what, struct slice detail);
 
-/* Whether the stream may have forgotten changes that a consumer has not seen. `current_ms`: when it had missed nothing,
- * which is when it was last at the end of the shard, or when the last change that it has done was made; 0: never. */
+/* Whether the stream may have forgotten changes that a consumer has not seen. `current_ms`: when it had missed
+ * nothing, which is when it was last at the end of the shard, or when the last change that it has done was made; 0:
+ * never. */
 bool tail_has_missed(int64_t current_ms, int64_t now_ms);
 
 #endif

@@ -2,11 +2,11 @@
  *
  * Invariants
  *   K1  Credentials that are handed out do not change. They live until the last holder has given them back.
- *   K2  One thread at a time looks for new ones. While the old ones are valid the others go on with them; when they are
- *       not, the others wait.
+ *   K2  One thread at a time looks for new ones. While the old ones are valid the others go on with them; when they
+ *       are not, the others wait.
  *   K3  Renewal begins 15 minutes before the end, or when a quarter of the lifetime is left, whichever is later.
- *       Failing that, it is tried once a minute, and when they end, with a warning in the log; the old ones serve until
- *       then.
+ *       Failing that, it is tried once a minute, and when they end, with a warning in the log; the old ones serve
+ *       until then.
  *   K4  A failure is remembered for a second, so that many threads do not ask a broken service each for itself.
  *   K5  Memory that held a secret is wiped before it is freed, but for that of the arena used while looking.
  *
@@ -42,8 +42,8 @@ struct keyring;
 struct keyring *keyring_new(const struct keyring_options *o); /* NULL: memory */
 void keyring_free(struct keyring *k);                         /* everything has been given back. NULL is fine */
 
-/* Makes *mine (NULL at first) the credentials to use now, giving back what it was. False with a sentence in `why`:
- * there are none, or none came until `deadline_us` (clock_monotonic_us()); *mine is NULL then. */
+/* Sets *mine (NULL at first) to the credentials to use now and releases the previous ones. False with a sentence in
+ * `why`: there are none, or none came until `deadline_us` (clock_monotonic_us()); *mine is NULL then. */
 bool keyring_get(struct keyring *k, struct credentials **mine, int64_t deadline_us, char *why, size_t n);
 /* The service refuses these: the next keyring_get() looks for others. False: they were found a moment ago, so looking
  * again would give the same. */

@@ -1,7 +1,7 @@
 /* `aws login`: the credentials that it has left in a file, as long as they are valid.
  *
- * They last a quarter of an hour. Renewing them needs a key that is bound to AWS's own tools, so a program that runs longer asks those
- * (credential_process).
+ * They last a quarter of an hour. Renewing them needs a key that is bound to AWS's own tools, so a program that runs
+ * longer asks those (credential_process).
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/timestamp.h"
 #include "remote/credentials/lookup.h"

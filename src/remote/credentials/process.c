@@ -141,7 +141,7 @@ static enum found read_output(struct lookup *l, const char *profile, struct slic
 		return lookup_trouble(
 			l,
 			"the credential_process of profile '%s' printed no AccessKeyId and SecretAccessKey, or an Expiration that "
-			"is no time",
+			"is not a time",
 			profile);
 	k->source = lookup_print(l, "the credential_process of profile '%s'", profile);
 	return FOUND_KEYS;

@@ -170,7 +170,8 @@ void journal_end(struct journal *j, bool keep);
 bool journal_sync(struct journal *j, struct reason *r) MUST_CHECK;
 
 /* journal_pause() waits for the current write and lets no other begin until journal_go_on(). A flush of RocksDB during
- * the pause includes all families; during a write it would include only those that had data when it began. For tests. */
+ * the pause includes all families; during a write it would include only those that had data when it began. For
+ * tests. */
 void journal_pause(struct journal *j);
 void journal_go_on(struct journal *j);
 /* One round of the journal's thread. For tests (by_hand). */

@@ -15,8 +15,8 @@ enum control_kind {
 	CONTROL_UPDATE_TTL,
 	CONTROL_TAG,
 	CONTROL_UNTAG,
-	/* Background work (background.c). Tables are given by id; if a table has been dropped meanwhile, the request does
-	 * nothing and succeeds. */
+	/* Background work (background.c). Tables are given by id; if a table has been dropped meanwhile, the request
+	 * does nothing and succeeds. */
 	CONTROL_BACKFILL_CHUNK, /* table_id, index_id, keys: adds the current items to a CREATING index that lacks them */
 	CONTROL_BACKFILL_DONE, /* table_id, index_id: the index becomes ACTIVE */
 	CONTROL_TTL_CHUNK,     /* table_id, keys: makes the items' TTL entries */

@@ -1,4 +1,4 @@
-/* bcrypt: known hashes, our own, and what is no password.
+/* bcrypt: known hashes, our own, and what is not a password.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "caller_helper.h"
 

@@ -1,5 +1,5 @@
-/* `refuse while` at a table elsewhere (app/write/joined.h): how many round trips a deletion makes, and that nothing that joins the
- * item is left without it, whenever it comes.
+/* `refuse while` at a table elsewhere (app/write/joined.h): how many round trips a deletion makes, and that nothing
+ * that joins the item is left without it, whenever it comes.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "app_client.h"
 #include "app/db/late.h"

@@ -241,6 +241,39 @@ static void another_server_may_make_it_at_the_same_moment(void **state)
 	assert_int_equal(provision_table(&o.backend, design(f, INDEX STREAM), &f->arena, &e), PROVISION_THERE);
 }
 
+/* Each change is made by another server right before. */
+struct late {
+	struct backend backend;
+	struct fixture *f;
+	int changes;
+};
+
+static void late_call(struct backend *b, struct arena *a, const char *operation, struct slice body,
+		      struct backend_reply *reply)
+{
+	struct late *l = (struct late *)b;
+
+	if (!strncmp(operation, "Update", 6)) {
+		backend_call(l->f->backend, a, operation, body, reply);
+		assert_int_equal(reply->status, 200);
+		l->changes++;
+	}
+	backend_call(l->f->backend, a, operation, body, reply);
+}
+
+static void what_another_server_adds_first_is_there(void **state)
+{
+	struct fixture *f = *state;
+	struct late l = { .backend.call = late_call, .f = f };
+	struct error e = { 0 };
+
+	expect(f, "", PROVISION_MADE, NULL);
+	if (provision_table(&l.backend, design(f, INDEX "ttl: until\n"), &f->arena, &e) == PROVISION_FAILED)
+		fail_msg("%.*s", SLICE_ARG(e.message));
+	assert_int_equal(l.changes, 2); /* index and TTL */
+	expect(f, INDEX "ttl: until\n", PROVISION_THERE, NULL);
+}
+
 static struct slice call_beside(struct fixture *f, const char *operation, const char *more)
 {
 	struct backend_reply r;
@@ -294,6 +327,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_table_that_is_only_looked_at_must_be_ready, setup, teardown),
 		cmocka_unit_test_setup_teardown(looking_makes_nothing, setup, teardown),
 		cmocka_unit_test_setup_teardown(another_server_may_make_it_at_the_same_moment, setup, teardown),
+		cmocka_unit_test_setup_teardown(what_another_server_adds_first_is_there, setup, teardown),
 		cmocka_unit_test_setup_teardown(what_servers_share_expires, setup, teardown),
 		cmocka_unit_test_setup_teardown(what_was_made_without_expiry_gets_it_when_asked, setup, teardown),
 	};

@@ -116,7 +116,8 @@ static void rows_that_may_not_be_read_are_left_out_and_pages_still_fill(void **s
 	app_fixture_close(f);
 }
 
-/* Each row gets its own answer, also where a part of the rule is the same for all, or the row has not what it asks for. */
+/* Each row gets its own answer, also where a part of the rule is the same for all, or the row has not what it asks
+ * for. */
 static void rules_are_asked_of_every_row(void **state)
 {
 	static struct app_fixture f;

@@ -91,7 +91,7 @@ static const char notes[] =
 	"    attributes: {user: 'string, required, fixed', text: string}\n"
 	"    keys: {PK: 'CARD#<user>', SK: CARD, kind: card}\n"
 	"    allow: {read, create, update, delete: anyone}\n"
-	"  Draft:\n" /* whose key does not say that it is no card */
+	"  Draft:\n" /* whose key does not say that it is not a card */
 	"    path: /drafts/<user>\n"
 	"    attributes: {user: 'string, required, fixed', text: string}\n"
 	"    keys: {PK: 'CARD#<user>', SK: CARD, kind: draft}\n"
@@ -222,7 +222,7 @@ static void what_rows_led_to_the_last_time_is_read_with_them(void **state)
 	}
 }
 
-/* ---- a guess is no answer ---- */
+/* ---- a guess is not an answer ---- */
 
 static void raw(const char *operation, const char *body)
 {

@@ -231,7 +231,7 @@ static void other_items_are_read_and_seen_as_their_rules_say(void **state)
 	assert_true(holds(&s, "exists User(' ALICE')")); /* as `lower` says */
 	assert_true(holds(&s, "User('alice').rank = 3"));
 	assert_false(holds(&s, "exists User('bob')"));
-	assert_false(holds(&s, "exists User('a#b')")); /* what cannot be a key is no error */
+	assert_false(holds(&s, "exists User('a#b')")); /* what cannot be a key is not an error */
 	assert_false(holds(&s, "exists User(nothing)"));
 	assert_true(holds(&s, "exists Post('p1')"));
 	assert_false(holds(&s, "visible Post('p1')"));

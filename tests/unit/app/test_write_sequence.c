@@ -238,7 +238,8 @@ static void a_number_that_was_taken_meanwhile_is_not_given_again(void **state)
 	app_fixture_close(&f);
 }
 
-/* The other one has put a card with that number, too: that is no card which is there already, and no number to pass over. */
+/* The other one has put a card with that number, too: the card is not there already, and the number is not passed
+ * over. */
 static void a_card_of_another_process_is_no_clash(void **state)
 {
 	struct app_fixture f;

@@ -158,7 +158,7 @@ static void two_writes_of_one_second_have_two_versions(void **state)
 	assert_text(v, "changed", "2026-01-15T10:30:01Z");
 	assert_false(update_if(&f, "Book", "{\"title\":\"two\"}", "\"2026-01-15T10:30:00Z\"", &problem, &v));
 	assert_int_equal(problem, PROBLEM_CHANGED);
-	/* what changes nothing is no write */
+	/* what changes nothing is not a write */
 	assert_text(updated(&f, "ann", "Book", "s", "{\"plain\":\"one\"}"), "changed", "2026-01-15T10:30:01Z");
 	app_fixture_close(&f);
 }

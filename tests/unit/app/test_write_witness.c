@@ -587,7 +587,8 @@ static void a_copy_of_what_is_counted_on_is_not_born_stale(void **state)
 	app_fixture_close(&f);
 }
 
-/* Nothing holds the source of a kept copy until the commit: the two are compared after it, also where no keeper does. */
+/* Nothing holds the source of a kept copy until the commit: the two are compared after it, also where no keeper
+ * does. */
 static void a_kept_copy_that_was_born_stale_is_brought_up_to_date_at_once(void **state)
 {
 	static const struct change dearer = { "ORDER#o1", "ORDER", "rate", "{'N':'9'}" };
@@ -601,7 +602,8 @@ static void a_kept_copy_that_was_born_stale_is_brought_up_to_date_at_once(void *
 	app_fixture_close(&f);
 }
 
-/* Active when the permissions were read, not when it was read by its key, and again at the commit: at no time was it both. */
+/* Active when the permissions were read, not when it was read by its key, and again at the commit: at no time was it
+ * both. */
 static void items_that_changed_between_two_reads_decide_nothing(void **state)
 {
 	static const struct change resting = { "GROUP#g1", "MEMBER#ann", "active", "{'BOOL':false}" };

@@ -229,7 +229,7 @@ static inline int64_t number(struct value it, const char *name)
 	int64_t out;
 
 	if (value_type(v) != VALUE_N)
-		fail_msg("%s is no number", name);
+		fail_msg("%s is not a number", name);
 	n = value_number(v);
 	assert_true(number_to_i64(&n, &out));
 	return out;

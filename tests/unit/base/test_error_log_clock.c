@@ -12,7 +12,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
-#include "base/log.h"
+#include "base/log_seldom.h"
 
 static void each_error_has_its_wire_name_and_status(void **state)
 {
@@ -116,6 +116,27 @@ static void levels_below_the_least_are_dropped(void **state)
 	assert_int_equal(captured(say_at_all_levels, line, sizeof(line)), 0);
 }
 
+static struct log_seldom seldom;
+
+static void say_three_within_ten_seconds_and_one_later(void)
+{
+	for (int i = 1; i <= 3; i++)
+		log_seldom(&seldom, 1000 + i, LOG_WARN, "away %d", i);
+	log_seldom(&seldom, 1000 + 10000001, LOG_WARN, "away %d", 4);
+	log_seldom(&seldom, 1000 + 20000002, LOG_WARN, "away %d", 5);
+}
+
+static void what_every_request_meets_is_seldom_said_and_counted(void **state)
+{
+	char text[800], *at = text;
+
+	captured(say_three_within_ten_seconds_and_one_later, text, sizeof(text));
+	assert_non_null(at = strstr(at, " warn  away 1\n20"));
+	assert_non_null(at = strstr(at, " warn  away 4 (2 such lines were left out)\n20"));
+	assert_non_null(at = strstr(at, " warn  away 5\n"));
+	assert_null(strstr(text, "away 2"));
+}
+
 static void say_json(void)
 {
 	static const char id[] = "0123456789ABCDEFGHIJKLMNOPQRSTUV0123456789ABCDEFGHIJ";
@@ -172,6 +193,7 @@ int main(void)
 		cmocka_unit_test(lines_can_be_json_with_the_request_id),
 		cmocka_unit_test(a_long_message_is_cut_to_one_line),
 		cmocka_unit_test(levels_below_the_least_are_dropped),
+		cmocka_unit_test(what_every_request_meets_is_seldom_said_and_counted),
 		cmocka_unit_test(clocks_can_be_replaced),
 	};
 

@@ -1,7 +1,7 @@
 /* Looking into a document by a path: json_at(doc, "entities[User].keys[0].template").
  *
- * A bracket holds a position, or a name: the member of the list whose "name" (or "attribute") that is. NULL: there is nothing.
- * SPDX-License-Identifier: Apache-2.0 */
+ * A bracket holds a position, or a name: the member of the list whose "name" (or "attribute") that is. NULL: there is
+ * nothing. SPDX-License-Identifier: Apache-2.0 */
 #ifndef THORPE_TESTS_CONSOLE_JSON_H
 #define THORPE_TESTS_CONSOLE_JSON_H
 

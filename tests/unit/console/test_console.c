@@ -201,7 +201,8 @@ static void requests_to_the_design_count_as_well(void **state)
 static void a_refusing_disk_is_reported_until_it_accepts_writes(void **state)
 {
 	(void)state;
-	/* Reads come before the write, and how many does not matter here. A thread in the background may meet the fault instead: again. */
+	/* Reads come before the write, and how many does not matter here. A thread in the background may meet the
+	 * fault instead: again. */
 	for (int tries = 0;; tries++) {
 		store_fail_after(db_store(c.f.db), tries % 20);
 		call("PutItem", "{\"TableName\":\"Test\",\"Item\":" KEY("a") "}");

@@ -183,8 +183,8 @@ static void nap(int ms)
 	nanosleep(&t, NULL);
 }
 
-/* The child is listed first, and has its change at once; the parent has two pages, and its iterator expires between them. The second
- * one takes long, so that a child that does not wait is done before. */
+/* The child is listed first, and has its change at once; the parent has two pages, and its iterator expires between
+ * them. The second one takes long, so that a child that does not wait is done before. */
 static bool play_family(struct side_of *s, struct arena *a, const char *operation, struct slice body,
 			struct backend_reply *r)
 {

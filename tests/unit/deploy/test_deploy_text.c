@@ -34,7 +34,8 @@ static void assert_keys(const struct json *schema)
 		assert_members(&schema->items[i], "AttributeName KeyType");
 }
 
-/* The names of https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-resource-dynamodb-table.html */
+/* The names of
+ * https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-resource-dynamodb-table.html */
 static void assert_table(const struct json *resource)
 {
 	const struct json *p = json_get(resource, "Properties"), *indexes = json_get(p, "GlobalSecondaryIndexes");
@@ -249,8 +250,8 @@ static struct deploy_cost cost_of(struct fixture *f, const char *head, struct de
 	return c;
 }
 
-/* A note is one action, twice as a transaction, and an entry in each of two indexes: 4 units. Reading before it is 1 unit, a
- * page of 16 KB four, half of that when eventually consistent. */
+/* A note is one action, twice as a transaction, and an entry in each of two indexes: 4 units. Reading before it is 1
+ * unit, a page of 16 KB four, half of that when eventually consistent. */
 static void declared_traffic_is_counted_with_its_indexes(void **state)
 {
 	struct fixture *f = *state;

@@ -51,13 +51,14 @@ static void says_what_is_wrong_and_where(void **state)
 				"week, month, year, lower, slug, ulid, shard 10, 06 (padded) and +10 (offset)" },
 		{ "<a:>", "4:12+1 bad-template: there is no such format | formats are hour, date, week, month, year, "
 			  "lower, slug, ulid, shard 10, 06 (padded) and +10 (offset)" },
-		{ "<a:shard>", "4:17+1 bad-template: this is no number of shards from 2 to 1000 | as in <id:shard 10>" },
+		{ "<a:shard>",
+		  "4:17+1 bad-template: this is not a number of shards from 2 to 1000 | as in <id:shard 10>" },
 		{ "<a:shard 1>",
-		  "4:17+2 bad-template: this is no number of shards from 2 to 1000 | as in <id:shard 10>" },
+		  "4:17+2 bad-template: this is not a number of shards from 2 to 1000 | as in <id:shard 10>" },
 		{ "<a:shard 1001>",
-		  "4:17+5 bad-template: this is no number of shards from 2 to 1000 | as in <id:shard 10>" },
+		  "4:17+5 bad-template: this is not a number of shards from 2 to 1000 | as in <id:shard 10>" },
 		{ "<a:shard x>",
-		  "4:17+2 bad-template: this is no number of shards from 2 to 1000 | as in <id:shard 10>" },
+		  "4:17+2 bad-template: this is not a number of shards from 2 to 1000 | as in <id:shard 10>" },
 		{ "<a:shards 4>", "4:12+8 bad-template: there is no such format | did you mean shard?" },
 		{ "<a:6>", "4:12+1 bad-template: a width begins with 0 (padded) or + (offset) | as "
 			   "in <order:06> or <score:+10>" },

@@ -237,13 +237,13 @@ static void says_what_is_wrong_and_where(void **state)
 		{ "a.", "3:12+1 bad-term: the term ends where a name after the dot is expected | " },
 		{ "first 80 content", "3:19+7 bad-term: expected of, found content | as in: first "
 				      "80 of content" },
-		{ "at + 1.5 hours", "3:15+3 bad-term: this is no whole number | write 90 minutes, not 1.5 hours" },
+		{ "at + 1.5 hours", "3:15+3 bad-term: this is not a whole number | write 90 minutes, not 1.5 hours" },
 		{ "at + 30 dais", "3:18+4 bad-term: expected and, or, a comparison or the end, found dais | " },
 		{ "last 4 content", "3:17+7 bad-term: expected of, found content | as in: last 4 of number" },
 		{ "a matches b", "3:20+1 bad-term: expected a pattern in quotes, found b | as in: code matches "
 				 "'[A-Z]{3}-[0-9]+'" },
 		{ "a matches '(b'",
-		  "3:20+4 bad-pattern: this is no pattern: missing closing parenthesis, at character 3 | " },
+		  "3:20+4 bad-pattern: this is not a pattern: missing closing parenthesis, at character 3 | " },
 		{ "a matches 'b' matches 'c'",
 		  "3:24+7 bad-term: expected and, or, a comparison or the end, found matches | " },
 		{ "modd(a, b)", "3:10+4 unknown-function: there is no function modd | did you mean mod?" },

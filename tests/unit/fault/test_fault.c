@@ -435,7 +435,8 @@ static void count_record(void *ctx, const struct stream_record *r)
 	++*(int *)ctx;
 }
 
-/* A reader has looked the shard up; then the shard is split, and there are more records. They are its children's alone. */
+/* A reader has looked the shard up; then the shard is split, and there are more records. They are its children's
+ * alone. */
 static void records_after_a_split_are_not_in_the_parent_though_it_was_looked_up_before(void **state)
 {
 	struct world w = { .dir = "/tmp/thorpe-fault-XXXXXX" };

@@ -27,8 +27,9 @@ void wire_join(struct wire *w);
 int wire_connect(const struct wire *w);
 void wire_send(int fd, const void *p, size_t n);
 void wire_send_text(int fd, const char *text);
-/* As recv(), but goes on when it is interrupted, which a socket with a timeout tells its reader: libuv (since 1.45) has an io_uring for each loop,
- * and the end of one interrupts the thread that made it, a moment later. So a test is interrupted by the server of the test before. */
+/* As recv(), but goes on when it is interrupted, which a socket with a timeout tells its reader: libuv (since 1.45)
+ * has an io_uring for each loop, and the end of one interrupts the thread that made it, a moment later. So a test is
+ * interrupted by the server of the test before. */
 ssize_t wire_recv(int fd, void *p, size_t n);
 
 struct wire_reply {

@@ -1,5 +1,5 @@
-/* A design with deletions that leave the item, with rows that rows lead to, and with items that live while others do; and a table of it.
- * SPDX-License-Identifier: Apache-2.0 */
+/* A design with deletions that leave the item, with rows that rows lead to, and with items that live while others do;
+ * and a table of it. SPDX-License-Identifier: Apache-2.0 */
 #ifndef THORPE_TESTS_ORACLE_LIVES_H
 #define THORPE_TESTS_ORACLE_LIVES_H
 

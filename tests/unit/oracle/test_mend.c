@@ -1,5 +1,5 @@
-/* Mending: what follows from the items is made so, nothing else is touched, and nothing that others do meanwhile is lost.
- * SPDX-License-Identifier: Apache-2.0 */
+/* Mending: what follows from the items is made so, nothing else is touched, and nothing that others do meanwhile is
+ * lost. SPDX-License-Identifier: Apache-2.0 */
 #include "base/alloc.h"
 #include "oracle_lives.h"
 #include "oracle_world.h"

@@ -1,5 +1,5 @@
-/* The oracle: a table as the runtime leaves it is in order; each thing that is planted in it is found, and nothing else.
- * SPDX-License-Identifier: Apache-2.0 */
+/* The oracle: a table as the runtime leaves it is in order; each thing that is planted in it is found, and nothing
+ * else. SPDX-License-Identifier: Apache-2.0 */
 #include "oracle_world.h"
 #include "process/checkpoint.h"
 

@@ -1,5 +1,5 @@
-/* The oracle on a design with everything that is not plain: the time, numbers in keys, patterns that merge others, filters with
- * parameters.
+/* The oracle on a design with everything that is not plain: the time, numbers in keys, patterns that merge others,
+ * filters with parameters.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "oracle_helper.h"
 #include "oracle_lives.h"

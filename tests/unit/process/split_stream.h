@@ -1,5 +1,5 @@
-/* The database in this process as one at an address shows it: the shards of its stream end when a test says so, and go on
- * in children.
+/* The database in this process as one at an address shows it: the shards of its stream end when a test says so, and go
+ * on in children.
  *
  *     app_fixture_open(&f, …);
  *     split_stream_show(&f.database);          backends opened from now on see shards as they are

@@ -1,5 +1,5 @@
-/* Deletions that take time, in every order: a creation, another deletion, the keeper or the end of the process comes before each
- * request that the first one makes.
+/* Deletions that take time, in every order: a creation, another deletion, the keeper or the end of the process comes
+ * before each request that the first one makes.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "effect_helper.h"
 #include "app/db/beside.h"
@@ -581,7 +581,7 @@ static void a_pending_deletion_is_known_while_a_sweep_reads(void **state)
 
 	(void)state;
 	for (int at = 0; at < calls; at++) {
-		struct world w;
+		struct world w = { 0 };
 		struct between b = between(&w, expect_unsettled, at, false);
 		int64_t next_ms;
 
@@ -608,7 +608,7 @@ static void a_deletion_is_known_when_a_sweep_looked_before_its_marker_was_there(
 
 	(void)state;
 	for (int at = 0; at < 2 * calls; at++) {
-		struct world w;
+		struct world w = { 0 };
 		struct between b = between(&w, sweep, at / 2, false);
 
 		world_open(&w, design);
@@ -979,7 +979,7 @@ static void an_item_that_takes_over_a_deleted_items_values_waits(void **state)
 	world_close(&w);
 }
 
-/* ---- what is no marker's ---- */
+/* ---- what is not a marker's ---- */
 
 static void expired_but_stored_rows_are_removed_too(void **state)
 {
@@ -1023,6 +1023,78 @@ static void items_deleted_by_another_program_lose_their_dependents(void **state)
 	assert_right(&w, "raw", 0);
 	assert_int_equal(count_keys(&w, "GROUP#"), 0);
 	assert_int_equal(markers(&w), 0);
+	world_close(&w);
+}
+
+/* An index that shows for ever what it showed at first. */
+struct stale {
+	struct backend backend;
+	struct backend *inner;
+	char shown[4096]; /* a Query's reply */
+};
+
+static void stale_call(struct backend *b, struct arena *a, const char *operation, struct slice body,
+		       struct backend_reply *reply)
+{
+	struct stale *x = (struct stale *)b;
+	struct buf text;
+
+	if (strcmp(operation, "Query") || !slice_contains(body, SLICE("\"GSI1\""))) {
+		backend_call(x->inner, a, operation, body, reply);
+		return;
+	}
+	if (!x->shown[0]) {
+		backend_call(x->inner, a, operation, body, reply);
+		buf_init(&text, a);
+		json_write(&text, reply->body);
+		assert_true(text.n < sizeof(x->shown));
+		memcpy(x->shown, text.p, text.n);
+	}
+	*reply = (struct backend_reply){ .status = 200, .body = json_parse(a, slice_str(x->shown)) };
+}
+
+static int64_t at_once(void *ctx)
+{
+	(void)ctx;
+	return APP_FIXTURE_NOW;
+}
+
+/* The keeper does not wait for it, and parks nothing: while other deletions go on there is always something. */
+static void rows_that_an_index_still_shows_are_left_to_the_sweep(void **state)
+{
+	static const struct clock now = { .now_ms = at_once }, later = { .now_ms = a_minute_later };
+	struct stale x = { .backend = { stale_call } };
+	const struct entity *user;
+	struct value gone;
+	struct world w;
+	struct run *r;
+
+	(void)state;
+	open_group(&w, FEW);
+	r = plain_run(&w);
+	user = entity_named(r, "User");
+	gone = entity_full(r, user, stored(&w.f, "USER#w1", "USER"));
+	assert_int_equal(dyn_write(r, &(struct dyn_write){ .kind = DYN_DELETE, .key = dyn_key_of(r, gone) }, 1,
+				   SLICE(""), &(struct dyn_refusal){ 0 }),
+			 DYN_DONE);
+	x.inner = r->backend;
+	r->backend = &x.backend;
+	assert_false(deleting_finish(r, user, gone, NULL)); /* in this process no index is late */
+	assert_int_equal(r->problem.type, PROBLEM_BUSY);
+	r->problem = (struct problem){ 0 };
+	w.f.app.clock = &now;
+	w.f.database.base.is_remote = true;
+	must(r, deleting_finish(r, user, gone, NULL), "finish");
+	w.f.database.base.is_remote = false;
+	assert_false(is_stored(&w.f, "GROUP#go", "MEMBER#w1"));
+	assert_int_equal(markers(&w), 1);
+	expect_unsettled(&w);
+	w.f.app.gather = gather_new();
+	w.f.app.clock = &later;
+	app_tick(&w.f.app, w.f.backend, false);
+	assert_int_equal(markers(&w), 0);
+	assert_right(&w, "a late index", 0);
+	gather_free(w.f.app.gather);
 	world_close(&w);
 }
 
@@ -1331,6 +1403,7 @@ int main(void)
 		cmocka_unit_test(another_cascade_over_the_same_rows_comes_between_any_two_requests),
 		cmocka_unit_test(the_keeper_comes_between_any_two_requests),
 		cmocka_unit_test(the_end_comes_before_any_request),
+		cmocka_unit_test(rows_that_an_index_still_shows_are_left_to_the_sweep),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,9 +1,9 @@
-/* Feeds in every order: people unfollow, come back, are blocked; posts are deleted, hidden and shown again; and each processor
- * of designs/social.yaml runs at any time in between, or not before the end.
+/* Feeds in every order: people unfollow, come back, are blocked; posts are deleted, hidden and shown again; and each
+ * processor of designs/social.yaml runs at any time in between, or not before the end.
  *
- * What must hold when all have run: the row is in the feed exactly when the reader follows the author and the post is there for
- * followers. The steps of processors are taken by hand, a processor at a time, each up to the end of its shards.
- * SPDX-License-Identifier: Apache-2.0 */
+ * What must hold when all have run: the row is in the feed exactly when the reader follows the author and the post is
+ * there for followers. The steps of processors are taken by hand, a processor at a time, each up to the end of its
+ * shards. SPDX-License-Identifier: Apache-2.0 */
 #include <stdio.h>
 #include "effect_helper.h"
 
@@ -320,7 +320,8 @@ static struct started *start_late(struct backend *b, struct arena *a, const stru
 	return really.start(b, a, q);
 }
 
-/* `before` happens, and where it says | those in `ran` run; then `who` runs, and before it writes `events` happen, and `run` run. */
+/* `before` happens, and where it says | those in `ran` run; then `who` runs, and before it writes `events` happen, and
+ * `run` run. */
 static void interrupt(const char *before, unsigned ran, size_t who, const char *events, unsigned run)
 {
 	begin();
@@ -367,7 +368,7 @@ static bool is_post(struct value key)
 	return slice_starts(value_bytes(value_get(key, SLICE("PK"))), SLICE("POST#"));
 }
 
-/* Posts as they were before `meanwhile`, all else as it is after: a BatchGetItem is no snapshot. */
+/* Posts as they were before `meanwhile`, all else as it is after: a BatchGetItem is not a snapshot. */
 static void read_slowly(struct backend *b, struct arena *a, const struct request *q, struct reply *reply)
 {
 	const char *events = meanwhile;

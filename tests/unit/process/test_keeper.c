@@ -281,7 +281,8 @@ static void a_copy_shows_nothing_of_a_source_that_is_gone(void **state)
 	follow_since(&w, before);
 	assert_false(has_author_name(&w, "POST#one"));
 	assert_int_equal(follow(&w).writes, 0);
-	/* One that is written as if the source were there has nothing to show either; and it is back with its source. */
+	/* One that is written as if the source were there has nothing to show either; and it is back with its
+	 * source. */
 	before = latest(&w);
 	set_raw(&w, "POST#one", "POST", "author_name", "Ann");
 	follow_since(&w, before);

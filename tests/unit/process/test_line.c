@@ -1,5 +1,5 @@
-/* No change stops the line: one that cannot be done is parked after its tries, whatever is before and behind it, and what can be
- * done is done. Turn by turn, without threads, on a database that fails wherever something is poisoned.
+/* No change stops the line: one that cannot be done is parked after its tries, whatever is before and behind it, and
+ * what can be done is done. Turn by turn, without threads, on a database that fails wherever something is poisoned.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <stdlib.h>
 #include "app_client.h"

@@ -396,7 +396,8 @@ static void a_replay_of_the_keeper_counts_nothing_off_again(void **state)
 	assert_int_equal(members(), 2);
 	replay_keeper();
 	assert_int_equal(members(), 2);
-	/* While it is paused another one goes; going back twice does not make it forget that this one is still to be counted off. */
+	/* While it is paused another one goes; going back twice does not make it forget that this one is still to be
+	 * counted off. */
 	control("/processors/keeper/pause");
 	db_ms = 10000000;
 	sweep();

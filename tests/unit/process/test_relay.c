@@ -1,5 +1,5 @@
-/* Records from server to server: rings and what they answer, what goes over the wire, and tails that ask a source first.
- * SPDX-License-Identifier: Apache-2.0 */
+/* Records from server to server: rings and what they answer, what goes over the wire, and tails that ask a source
+ * first. SPDX-License-Identifier: Apache-2.0 */
 #include <time.h>
 #include "fake_stream.h"
 #include "base/alloc.h"

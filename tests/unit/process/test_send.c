@@ -331,7 +331,7 @@ static void each_item_has_its_own_end(void **state)
 	receiver_answer("200 OK", "",
 			ITEMS("{\"index\":{\"status\":201}},"
 			      "{\"index\":{\"status\":400,\"error\":{\"type\":\"mapper_parsing_exception\","
-			      "\"reason\":\"n is no date\"}}},"
+			      "\"reason\":\"n is not a date\"}}},"
 			      "{\"index\":{\"status\":429,\"error\":{\"type\":\"rejected\",\"reason\":\"full\"}}},"
 			      "{\"index\":{\"status\":409,\"error\":{\"type\":\"version_conflict_engine_exception\"}}},"
 			      "{\"index\":{\"status\":503}},"
@@ -339,7 +339,7 @@ static void each_item_has_its_own_end(void **state)
 	assert_int_equal(sender_send(sender, r, list, 6, ends, why), 6);
 	for (size_t i = 0; i < 6; i++)
 		assert_int_equal(ends[i], expected[i]);
-	assert_non_null(strstr(arena_cstr(&f.arena, why[1]), "mapper_parsing_exception: n is no date"));
+	assert_non_null(strstr(arena_cstr(&f.arena, why[1]), "mapper_parsing_exception: n is not a date"));
 }
 
 static void answers_that_make_no_sense_are_tried_again(void **state)

@@ -1,5 +1,5 @@
-/* Processors at a stream whose shards end and go on in children, as Amazon's do every four hours: one that is paused or
- * lags delays no other, each begins a child when it is done with its parent, and nothing is lost without a word.
+/* Processors at a stream whose shards end and go on in children, as Amazon's do every four hours: one that is paused
+ * or lags delays no other, each begins a child when it is done with its parent, and nothing is lost without a word.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <stdio.h>
 #include <time.h>
@@ -100,7 +100,7 @@ static int setup(void **state)
 	notes = 0;
 	client_open_with(&c, DESIGN PROCESSORS, &(struct db_options){ .clock = &clock_moved, .no_background = true });
 	split_stream_show(&c.f.database);
-	c.f.database.base.poll_ms = 20; /* the end of a shard is no write: database_latest() does not tell of it */
+	c.f.database.base.poll_ms = 20; /* the end of a shard is not a write: database_latest() does not tell of it */
 	c.f.database.base.poll_most_ms = 100;
 	backend_free(c.f.backend);
 	c.f.backend = database_open(&c.f.database.base);

@@ -1,5 +1,5 @@
-/* The one reader of streams: what it hands out whatever the stream does, in which order shards are read, and positions as texts.
- * SPDX-License-Identifier: Apache-2.0 */
+/* The one reader of streams: what it hands out whatever the stream does, in which order shards are read, and positions
+ * as texts. SPDX-License-Identifier: Apache-2.0 */
 #include "fake_stream.h"
 #include "base/alloc.h"
 #include "base/clock.h"

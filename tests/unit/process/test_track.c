@@ -1,4 +1,5 @@
-/* A processor at a shard that comes back to a change which it has done in part: the rest is done, the part is not done again.
+/* A processor at a shard that comes back to a change which it has done in part: the rest is done, the part is not done
+ * again.
  *
  * Turn by turn, without the threads, so that positions are saved exactly where it matters.
  * SPDX-License-Identifier: Apache-2.0 */
@@ -171,6 +172,50 @@ static void the_rest_has_been_rung_once(int done)
 	}
 }
 
+/* ---- a database that is there and does nothing ---- */
+
+struct refusing {
+	struct backend backend;
+	struct backend *inner;
+	struct reply with; /* writes that reach the design's table; status 0: none */
+};
+static struct refusing refusing;
+
+static void refusing_call(struct backend *b, struct arena *a, const char *operation, struct slice body,
+			  struct backend_reply *reply)
+{
+	backend_call(((struct refusing *)b)->inner, a, operation, body, reply);
+}
+
+/* Of the table beside it none: parking would be possible. */
+static void refusing_execute(struct backend *b, struct arena *a, const struct request *q, struct reply *reply)
+{
+	struct refusing *x = (struct refusing *)b;
+
+	for (size_t i = 0; q->kind == REQUEST_WRITE && x->with.status && i < q->write.count; i++)
+		if (slice_equal(q->write.actions[i].table, process->design->table)) {
+			*reply = x->with;
+			return;
+		}
+	backend_execute(x->inner, a, q, reply);
+}
+
+/* That many tries of the change, one right after the other. */
+static uint64_t parked_after(struct track *t, int tries, struct reply with)
+{
+	refusing = (struct refusing){ .backend = { .call = refusing_call, .execute = refusing_execute },
+				      .inner = reader->backend,
+				      .with = with };
+	reader->backend = &refusing.backend;
+	for (int i = 0; i < tries; i++) {
+		t->next_us = 0;
+		(void)track_step(t);
+	}
+	reader->backend = refusing.inner;
+	t->next_us = 0;
+	return atomic_load(&t->station->ledger.parked);
+}
+
 /* ---- tests ---- */
 
 static void a_position_saved_before_a_change_that_is_begun_keeps_how_far_it_is(void **state)
@@ -257,6 +302,44 @@ static void a_position_is_as_old_as_the_change_that_is_done(void **state)
 	assert_in_range(clock_now_ms(&clock_system) - at.time_ms, 0, 60000); /* the clock of the app stands still */
 }
 
+static void a_database_that_throttles_for_long_says_nothing_about_a_change(void **state)
+{
+	struct reply_reason reasons[100] = { [0] = { .error = { .code = ERR_THROTTLING } } };
+	struct track *t;
+
+	(void)state;
+	write_notes(3);
+	store_begun(SLICE(""), 0);
+	t = start();
+	assert_int_equal(parked_after(t, 3 * RETRIES,
+				      (struct reply){ .status = 400, .error = SLICE("ThrottlingException") }),
+			 0);
+	assert_true(t->tries >= RETRIES);
+	assert_int_equal(parked_after(t, 3 * RETRIES,
+				      (struct reply){ .status = 400,
+						      .error = SLICE("TransactionCanceledException"),
+						      .reasons = reasons }),
+			 0);
+	run_to_end(t);
+	the_rest_has_been_rung_once(0);
+}
+
+/* Tries while the database was not there do not count: the change has all of its own afterwards. */
+static void a_change_that_the_database_refuses_is_parked_after_its_tries(void **state)
+{
+	struct reply throttled = { .status = 400, .error = SLICE("ThrottlingException") };
+	struct reply broken = { .status = 500, .error = SLICE("InternalServerError") };
+	struct track *t;
+
+	(void)state;
+	write_notes(3);
+	store_begun(SLICE(""), 0);
+	t = start();
+	assert_int_equal(parked_after(t, 3 * RETRIES, throttled), 0);
+	assert_int_equal(parked_after(t, RETRIES - 1, broken), 0);
+	assert_int_equal(parked_after(t, 3, broken), 1);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -267,6 +350,8 @@ int main(void)
 		TEST(a_reader_that_yields_inside_resumes_without_going_back),
 		TEST(a_change_of_which_only_the_end_was_missing_is_done),
 		TEST(a_position_is_as_old_as_the_change_that_is_done),
+		TEST(a_database_that_throttles_for_long_says_nothing_about_a_change),
+		TEST(a_change_that_the_database_refuses_is_parked_after_its_tries),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

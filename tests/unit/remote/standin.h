@@ -1,7 +1,8 @@
-/* A small HTTP server in the test's own process that stands in for a service: plain sockets, a thread for each connection.
+/* A small HTTP server in the test's own process that stands in for a service: plain sockets, a thread for each
+ * connection.
  *
- * The test gives one function that is called for each request and says what becomes of it: an answer, a late one, half of
- * one, or a connection that is dropped before or after the request was carried out.
+ * The test gives one function that is called for each request and says what becomes of it: an answer, a late one, half
+ * of one, or a connection that is dropped before or after the request was carried out.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef THORPE_TESTS_REMOTE_STANDIN_H
 #define THORPE_TESTS_REMOTE_STANDIN_H

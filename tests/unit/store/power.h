@@ -1,12 +1,13 @@
-/* A disk that loses power: the journal's calls (store/journal/io.h) on files in memory, where what was not synced is kept apart.
+/* A disk that loses power: the journal's calls (store/journal/io.h) on files in memory, where what was not synced is
+ * kept apart.
  *
  *     power_init(&d, seed);  d.die_at = n;       the n-th call that changes something is the last
  *     journal_open({ .io = &d.io, … }) …         after that call all fail, and nothing reaches the disk
  *     power_lose(&d, how);                       what is on disk then, as journal.h assumes (A1 to A5); calls work again
  *
- * A sector has the version that is on disk, and those that were written since and not synced: after a power loss it has any one of them (A2, A3). So writes
- * are dropped, kept, torn between sectors, and reordered. Names are made, changed and removed, or not, one by one (A5).
- * SPDX-License-Identifier: Apache-2.0 */
+ * A sector has the version that is on disk, and those that were written since and not synced: after a power loss it
+ * has any one of them (A2, A3). So writes are dropped, kept, torn between sectors, and reordered. Names are made,
+ * changed and removed, or not, one by one (A5). SPDX-License-Identifier: Apache-2.0 */
 #ifndef THORPE_TESTS_STORE_POWER_H
 #define THORPE_TESTS_STORE_POWER_H
 

@@ -1,5 +1,5 @@
-/* The journal's calls of the system: each is made, with the flags that make it mean something. The linker leads them through here (--wrap).
- * SPDX-License-Identifier: Apache-2.0 */
+/* The journal's calls of the system: each is made, with the flags that make it mean something. The linker leads them
+ * through here (--wrap). SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/stat.h>

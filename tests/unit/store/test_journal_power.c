@@ -1,5 +1,6 @@
-/* Power loss, simulated: a workload of the journal is stopped at each of its calls in turn, and the disk keeps, drops, tears and reorders what was
- * not synced. After each the journal is opened: everything acknowledged is there, in order, nothing half; and then it goes on.
+/* Power loss, simulated: a workload of the journal is stopped at each of its calls in turn, and the disk keeps, drops,
+ * tears and reorders what was not synced. After each the journal is opened: everything acknowledged is there, in
+ * order, nothing half; and then it goes on.
  *
  * POWER_SEEDS=n tries more workloads; POWER_SEED=n one of them.
  * SPDX-License-Identifier: Apache-2.0 */
@@ -26,7 +27,8 @@ struct model {
 	uint64_t run_of[NUMBERS];  /* that the record was written by */
 	uint64_t id[NUMBERS];      /* of the record with that number: what was applied, or written last */
 	uint64_t dropped[NUMBERS]; /* id that was tried last for the number */
-	/* Ids that were refused and could not be taken back: one may come back, if nothing was acknowledged in its place. */
+	/* Ids that were refused and could not be taken back: one may come back, if nothing was acknowledged in its
+	 * place. */
 	uint64_t stale[NUMBERS][STALE];
 	uint64_t acknowledged; /* this record and all before it were said to be on disk */
 	uint64_t tried;        /* number that was being written when the disk stopped; 0: none */
@@ -307,7 +309,8 @@ static long live(struct world *w, uint64_t seed, long die_at)
 	return w->disk.calls;
 }
 
-/* When a database was closed, `acknowledged` says so, also after a power loss: it is the witness of RocksDB's own files. */
+/* When a database was closed, `acknowledged` says so, also after a power loss: it is the witness of RocksDB's own
+ * files. */
 static void check_mark(struct world *w)
 {
 	struct journal_mark mark;

@@ -175,7 +175,8 @@ static void check_torn(struct fixture *x, const char *how)
 	assert_true(child_read(&c, &ready));
 	kill(c.pid, SIGKILL);
 	assert_int_equal(child_end(&c), -SIGKILL);
-	/* Power loss takes what was not synced: this file may be older than the journal. Where it is not, this is damage (test_store_damage). */
+	/* Power loss takes what was not synced: this file may be older than the journal. Where it is not, this is
+	 * damage (test_store_damage). */
 	snprintf(path, sizeof(path), "%s/acknowledged", x->dir);
 	assert_int_equal(unlink(path), 0);
 	fixture_open(x);

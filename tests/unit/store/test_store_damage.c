@@ -1,5 +1,5 @@
-/* Damage: bits flipped, files cut, missing, or of another database. Never a silent loss: what was acknowledged is there, or opening or reading fails;
- * and a database that is refused is left as it is.
+/* Damage: bits flipped, files cut, missing, or of another database. Never a silent loss: what was acknowledged is
+ * there, or opening or reading fails; and a database that is refused is left as it is.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <dirent.h>
 #include <errno.h>
@@ -329,7 +329,8 @@ static void a_flipped_bit_anywhere_in_the_journal_is_seen(void **state)
 
 	run_and_kill("synced", x->dir);
 	o = flip_all(x, "journal.");
-	/* Each record of it was acknowledged: but for a head, which stands twice, and a segment that is not used yet, every bit counts. */
+	/* Each record of it was acknowledged: but for a head, which stands twice, and a segment that is not used yet,
+	 * every bit counts. */
 	assert_true(o.refused > 200);
 	assert_true(o.opened <= 2 * 16);
 	assert_int_equal(o.failed_reads, 0);

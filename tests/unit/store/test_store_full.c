@@ -239,7 +239,8 @@ static bool remove_first(struct disk *d, uint32_t i)
 	return ok;
 }
 
-/* A write waits for a flush when the flush meets the end of the disk: it is refused then, not left waiting until there is room. */
+/* A write waits for a flush when the flush meets the end of the disk: it is refused then, not left waiting until there
+ * is room. */
 static void waiting_for_a_flush(struct disk *d)
 {
 	static const char *const names[] = { "write_buffer_size", "max_write_buffer_number", "arena_block_size",
@@ -254,7 +255,8 @@ static void waiting_for_a_flush(struct disk *d)
 	CHECK(put_next(d));
 	take_all_room(d);
 	alarm(WAITS_LONG_S);
-	/* Into the room the journal had set aside. A flush that ends makes room for a few more, then they are refused again. */
+	/* Into the room the journal had set aside. A flush that ends makes room for a few more, then they are refused
+	 * again. */
 	for (int refused = 0; refused < 10; refused += !put_next(d))
 		;
 	(void)remove_first(d, 0); /* is made or refused, and does not wait either */
@@ -275,7 +277,8 @@ static bool is_well_soon(struct disk *d, int looks)
 	return store_health(d->x.store) == STORE_WELL;
 }
 
-/* Opened where not a byte is free, with much in the journal: reads, deletions, and no growth until there is room. Twice. */
+/* Opened where not a byte is free, with much in the journal: reads, deletions, and no growth until there is room.
+ * Twice. */
 static void open_when_full(struct disk *d)
 {
 	open_store(d, true);

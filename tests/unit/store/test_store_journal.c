@@ -83,7 +83,8 @@ static int write_a_few(struct fixture *x)
 }
 
 #define NOTHING_FOLLOWS SIZE_MAX
-/* A record that is written and not kept, as when RocksDB refuses a batch; then one more, which fits into the segment or does not. */
+/* A record that is written and not kept, as when RocksDB refuses a batch; then one more, which fits into the segment
+ * or does not. */
 static int drop_one(struct fixture *x, size_t more)
 {
 	rocksdb_writebatch_t *batch;
@@ -560,7 +561,8 @@ static void a_segment_that_cannot_be_read_is_not_passed_over(void **state)
 	assert_int_equal(round_of(x), 5);
 }
 
-/* RocksDB picks the families of a flush it is asked for and then waits for a write that is under way; one that had nothing before is not among them. */
+/* RocksDB picks the families of a flush it is asked for and then waits for a write that is under way; one that had
+ * nothing before is not among them. */
 struct flushing {
 	struct fixture *x;
 	int n;

@@ -89,8 +89,8 @@ static void a_walk_stays_within_its_bounds(void **state)
 	}
 }
 
-/* Files and memtables are asked by the first twelve bytes whether they are worth a walk: those that say no must not hide a key,
- * neither from a walk within a partition nor from one across several. */
+/* Files and memtables are asked by the first twelve bytes whether they are worth a walk: those that say no must not
+ * hide a key, neither from a walk within a partition nor from one across several. */
 static void a_walk_finds_a_partition_in_files_and_memory(void **state)
 {
 	static const struct {
@@ -127,7 +127,8 @@ static void a_walk_finds_a_partition_in_files_and_memory(void **state)
 	}
 }
 
-/* Walks "partition--1" backwards and compares with what was put: `n` entries without every seventh, one with a new value. */
+/* Walks "partition--1" backwards and compares with what was put: `n` entries without every seventh, one with a new
+ * value. */
 static void walk_back(struct fixture *x, int n, size_t most)
 {
 	struct store_iter *it = store_iter(&(struct store_at){ x->store, NULL, STORE_ITEMS },
@@ -162,7 +163,8 @@ static void delete_key(struct fixture *x, const char *key)
 	store_batch_free(b);
 }
 
-/* A walk backwards may begin at the front, depending on how many are wanted, how many there are, and how others went. */
+/* A walk backwards may begin at the front, depending on how many are wanted, how many there are, and how others
+ * went. */
 static void a_walk_backwards_gives_the_same_however_many_are_wanted(void **state)
 {
 	static const size_t wanted[] = { 1, 7, 8, 20, 31, 32, 33, 1000, SIZE_MAX };
@@ -215,7 +217,8 @@ static void a_walk_backwards_meets_large_values(void **state)
 	}
 }
 
-/* More than are asked for together, some of them twice, some not there, in no order; of a moment when a view is given. */
+/* More than are asked for together, some of them twice, some not there, in no order; of a moment when a view is
+ * given. */
 static void several_keys_are_found_as_one_by_one(void **state)
 {
 	struct fixture *x = *state;

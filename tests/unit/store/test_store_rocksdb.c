@@ -1,6 +1,6 @@
-/* What the store leans on inside RocksDB, held still. Much of it is not promised by RocksDB's documentation, and distributions ship many
- * versions: when a test here fails, RocksDB has changed, and the file that each test names has to be thought about again.
- * SPDX-License-Identifier: Apache-2.0 */
+/* What the store leans on inside RocksDB, held still. Much of it is not promised by RocksDB's documentation, and
+ * distributions ship many versions: when a test here fails, RocksDB has changed, and the file that each test names has
+ * to be thought about again. SPDX-License-Identifier: Apache-2.0 */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -63,8 +63,8 @@ static void a_full_memtable_brings_every_family_to_files(void **state)
 	raw_close(&r);
 }
 
-/* maintain.c (store_flush_together): RocksDB's interface in C has no flush of several families, but compacting a key that is in a memtable of
- * one begins with a flush of all. */
+/* maintain.c (store_flush_together): RocksDB's interface in C has no flush of several families, but compacting a key
+ * that is in a memtable of one begins with a flush of all. */
 static void compacting_a_key_of_meta_brings_every_family_to_files(void **state)
 {
 	struct fixture *x = *state;
@@ -82,8 +82,8 @@ static void compacting_a_key_of_meta_brings_every_family_to_files(void **state)
 	raw_close(&r);
 }
 
-/* open.c, write.c (store_journal_on_disk): a read tier that C has no name for reads what is in files, older values too, and nothing else. It is
- * how a running store knows which segments of the journal may go. */
+/* open.c, write.c (store_journal_on_disk): a read tier that C has no name for reads what is in files, older values
+ * too, and nothing else. It is how a running store knows which segments of the journal may go. */
 static void the_persisted_tier_reads_files_and_nothing_else(void **state)
 {
 	struct fixture *x = *state;
@@ -127,8 +127,8 @@ static int write_and_die(const char *dir)
 	_exit(0);
 }
 
-/* open.c (write_format): a logged write is there after a kill without a flush. journal.h: an unlogged one is not, in no family, so what replays
- * the journal never meets half of a batch. */
+/* open.c (write_format): a logged write is there after a kill without a flush. journal.h: an unlogged one is not, in
+ * no family, so what replays the journal never meets half of a batch. */
 static void after_a_kill_there_is_what_was_logged_or_flushed(void **state)
 {
 	struct fixture *x = *state;
@@ -211,7 +211,8 @@ static void a_batch_can_be_replayed_from_its_bytes(void **state)
 	raw_close(&r);
 }
 
-/* open.c (replay_batch): bytes that are no batch are refused as corruption, none of them takes effect, and writing goes on. */
+/* open.c (replay_batch): bytes that are no batch are refused as corruption, none of them takes effect, and writing
+ * goes on. */
 static void bytes_that_are_no_batch_are_refused(void **state)
 {
 	struct fixture *x = *state;
@@ -350,8 +351,9 @@ static const char *listing(struct fixture *x)
 	return arena_cstr(&x->arena, buf_slice(&b));
 }
 
-/* inspect.c (store_read_meta), options.c (set_to_look): looking at a database changes no file of it and makes none, with something in RocksDB's log as without;
- * and it finds a file that is missing or short, which opening for writing need not. */
+/* inspect.c (store_read_meta), options.c (set_to_look): looking at a database changes no file of it and makes none,
+ * with something in RocksDB's log as without; and it finds a file that is missing or short, which opening for writing
+ * need not. */
 static void a_look_changes_nothing_and_finds_what_is_missing(void **state)
 {
 	struct fixture *x = *state;
@@ -449,7 +451,8 @@ static int flush_on_a_full_disk(const char *root)
 	for (waited = 0; waited < PATIENCE_MS && raw_count(&r, r.on_disk, "journal", "1") < STORE_FAMILIES; waited += 50)
 		pause_ms(50);
 	CHECK(waited < PATIENCE_MS);
-	/* It forgets the failure a moment after the flush that made it good; until then there is no other, and perhaps no write. */
+	/* It forgets the failure a moment after the flush that made it good; until then there is no other, and perhaps
+	 * no write. */
 	do {
 		if (raw_put_everywhere(&r, r.unlogged, "journal", "2"))
 			raw_flush_together(&r);
@@ -522,8 +525,8 @@ static void a_write_that_must_not_wait_reports_a_full_disk(void **state)
 	assert_int_equal(status, 0);
 }
 
-/* room.c: a flush that met a full disk loses nothing, nothing of it counts as being in files, and RocksDB makes it by itself when there is room: for
- * the largest memtable of all families, which is what STORE_RESERVE is. */
+/* room.c: a flush that met a full disk loses nothing, nothing of it counts as being in files, and RocksDB makes it by
+ * itself when there is room: for the largest memtable of all families, which is what STORE_RESERVE is. */
 static void a_flush_that_met_a_full_disk_is_made_when_there_is_room(void **state)
 {
 	struct fixture *x = *state;
@@ -571,8 +574,9 @@ static void put_live(struct raw *r, char last, const char *value)
 	assert_true(raw_put(r, r->unlogged, STORE_ITEMS, key, value));
 }
 
-/* iter.c (options_of): a walk within a partition that does not look for deleted ranges sees what is live, as it is, with other tables' ranges deleted
- * on both sides of it: in memory, in files, and in both. Keys that were deleted one by one stay away. */
+/* iter.c (options_of): a walk within a partition that does not look for deleted ranges sees what is live, as it is,
+ * with other tables' ranges deleted on both sides of it: in memory, in files, and in both. Keys that were deleted one
+ * by one stay away. */
 static void a_walk_that_ignores_deleted_ranges_sees_what_is_live(void **state)
 {
 	struct fixture *x = *state;
@@ -627,7 +631,8 @@ static bool line_of_section(FILE *f, const char *section, const char *line)
 	return false;
 }
 
-/* options.c says some things in words, and a RocksDB that does not know a word goes on without. This one knows them, and nothing else was forgotten over it. */
+/* options.c says some things in words, and a RocksDB that does not know a word goes on without. This one knows them,
+ * and nothing else was forgotten over it. */
 static void options_reach_rocksdb(void **state)
 {
 	static const struct {
@@ -669,7 +674,8 @@ static void options_reach_rocksdb(void **state)
 	raw_close(&r);
 }
 
-/* rocks_events.cpp: options of the interface in C are where C++ looks for them, also after they were made from words. */
+/* rocks_events.cpp: options of the interface in C are where C++ looks for them, also after they were made from
+ * words. */
 static void a_listener_can_be_added_to_options(void **state)
 {
 	struct store like = { .cache = rocksdb_cache_create_lru(1 << 20) };
@@ -683,7 +689,8 @@ static void a_listener_can_be_added_to_options(void **state)
 	rocksdb_cache_destroy(like.cache);
 }
 
-/* options.c (set_table_format): blocks that are read are in the cache that was given, whose size is the store's bound for memory. */
+/* options.c (set_table_format): blocks that are read are in the cache that was given, whose size is the store's bound
+ * for memory. */
 static void what_is_read_is_in_our_cache(void **state)
 {
 	struct fixture *x = *state;

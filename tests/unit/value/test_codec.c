@@ -50,8 +50,8 @@ static void comes_back_as_it_was(void **state)
 	}
 }
 
-/* Text is copied in large steps, which may reach beyond it: of any length, with the special character anywhere, in front of
- * little or much else, it must come out right. */
+/* Text is copied in large steps, which may reach beyond it: of any length, with the special character anywhere, in
+ * front of little or much else, it must come out right. */
 static void is_escaped_wherever_it_must_be(void **state)
 {
 	static const char *const after[] = { "", ",{\"BOOL\":true}", ",{\"S\":\"a\\nb\"}",

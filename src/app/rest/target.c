@@ -41,20 +41,17 @@ bool target_decode(struct run *r, struct slice text, bool plus, struct slice *ou
 
 bool target_split(struct slice path, struct slice *segments, size_t *n)
 {
-	size_t from = 0;
+	struct slice segment;
 
 	*n = 0;
 	if (path.n && path.p[0] == '/')
 		path = slice_make(path.p + 1, path.n - 1);
 	if (path.n && path.p[path.n - 1] == '/')
 		path.n--;
-	for (size_t i = 0; path.n && i <= path.n; i++) {
-		if (i < path.n && path.p[i] != '/')
-			continue;
+	while (path.n && slice_next(&path, '/', &segment)) {
 		if (*n == TARGET_MOST_SEGMENTS)
 			return false;
-		segments[(*n)++] = slice_make(path.p + from, i - from);
-		from = i + 1;
+		segments[(*n)++] = segment;
 	}
 	return true;
 }
@@ -71,17 +68,17 @@ bool target_segments(struct run *r, struct slice path, struct slice *segments, s
 
 static bool read_pair(struct run *r, struct slice text, struct target_pair *pair)
 {
-	const char *equals = memchr(text.p, '=', text.n);
-	size_t at = equals ? (size_t)(equals - text.p) : text.n;
+	struct slice name;
 
-	pair->raw = equals ? slice_make(equals + 1, text.n - at - 1) : SLICE("");
-	return target_decode(r, slice_make(text.p, at), true, &pair->name) &&
-	       target_decode(r, pair->raw, true, &pair->value);
+	slice_next(&text, '=', &name);
+	pair->raw = text.p ? text : SLICE("");
+	return target_decode(r, name, true, &pair->name) && target_decode(r, pair->raw, true, &pair->value);
 }
 
 bool target_query(struct run *r, struct slice query, struct target_pair **pairs, size_t *n)
 {
-	size_t most = 1, from = 0;
+	struct slice pair;
+	size_t most = 1;
 
 	*pairs = NULL;
 	*n = 0;
@@ -90,13 +87,12 @@ bool target_query(struct run *r, struct slice query, struct target_pair **pairs,
 	for (size_t i = 0; i < query.n; i++)
 		most += query.p[i] == '&';
 	*pairs = arena_array(r->arena, struct target_pair, most);
-	for (size_t i = 0; i <= query.n; i++) {
-		if (i < query.n && query.p[i] != '&')
+	while (slice_next(&query, '&', &pair)) {
+		if (!pair.n)
 			continue;
-		if (i > from && !read_pair(r, slice_make(query.p + from, i - from), &(*pairs)[*n]))
+		if (!read_pair(r, pair, &(*pairs)[*n]))
 			return false;
-		*n += i > from;
-		from = i + 1;
+		(*n)++;
 	}
 	return true;
 }
