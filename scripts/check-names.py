@@ -54,6 +54,7 @@ WITH_REASON = {
     'app/write/write_create.c': (2, 'names that the layout of the entity lacks'),
     'app/write/write_held.c': (3, FIELDS),
     'app/write/write_password.c': (7, BODY + '; credentials, which may be of no entity'),
+    'app/write/write_join.c': (13, FIELDS + '; ' + STORED),
     'app/write/write_plan.c': (6, FIELDS + '; ' + STRANGER),
     'app/write/write_sequence.c': (3, FIELDS + '; once for each number taken'),
     'app/write/write_shown.c': (1, FIELDS),

@@ -75,6 +75,7 @@ static void put_flags(struct buf *b, const struct attribute *x)
 		{ x->lower, "lower" },         { x->hidden, "hidden" },
 		{ x->private_, "private" },    { x->compressed, "compressed" },
 		{ x->the_caller, "the caller" }, { x->from_key, "from the key" },
+		{ x->last_writer, "last writer" },
 	};
 	/* clang-format on */
 

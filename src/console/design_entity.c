@@ -89,11 +89,41 @@ static void put_count(struct buf *b, const struct count_rule *c)
 		buf_lit(&text, " by ");
 		term_print(&text, c->by);
 	}
+	if (c->each.list) {
+		buf_printf(&text, " for each %.*s in ", SLICE_ARG(c->each.variable));
+		term_print(&text, c->each.list);
+	}
 	if (c->when) {
 		buf_lit(&text, " when ");
 		term_print(&text, c->when);
 	}
 	doc_text(b, buf_slice(&text));
+}
+
+static void put_rule(struct buf *b, const struct also_rule *x, struct slice action)
+{
+	static const char *const events[] = { "created", "updated", "deleted" };
+	struct buf text;
+
+	buf_init(&text, b->arena);
+	buf_put(&text, action);
+	for (int i = 0; i < 3; i++)
+		if (x->events >> i & 1)
+			buf_printf(&text, "%s%s", text.n ? ", " : "", events[i]);
+	buf_lit(&text, ": ");
+	describe_also(&text, x);
+	doc_text(b, buf_slice(&text));
+}
+
+static void put_also(struct buf *b, const struct entity *e)
+{
+	json_member_open(b, "also", '[');
+	for (size_t i = 0; i < e->also_count; i++)
+		put_rule(b, &e->also[i], (struct slice){ 0 });
+	for (size_t i = 0; i < e->action_count; i++)
+		for (size_t k = 0; k < e->actions[i].also_count; k++)
+			put_rule(b, &e->actions[i].also[k], e->actions[i].name);
+	json_close(b, ']');
 }
 
 static void put_allow(struct buf *b, const struct entity *e)
@@ -213,6 +243,7 @@ void design_entity_doc(struct buf *b, const struct design *d, const struct entit
 	json_name(b, "references");
 	design_references_doc(b, d, e);
 	PUT_LIST(b, "counts", put_count, e->counts, e->count_count);
+	put_also(b, e);
 	put_allow(b, e);
 	PUT_LIST(b, "actions", put_action, e->actions, e->action_count);
 	doc_member(b, "deletes", deletes(b->arena, &e->delete_));

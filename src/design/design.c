@@ -77,6 +77,56 @@ bool effect_sets(const struct processor *p, struct slice attribute)
 	return p->effect == EFFECT_COUNT && slice_equal(p->target_attribute, attribute);
 }
 
+static bool any_also(const struct entity *e, const struct also_rule *list, size_t n, also_is *is, const void *ctx)
+{
+	EACH (struct also_rule, x, list, n)
+		if (is(ctx, e, x))
+			return true;
+	return false;
+}
+
+bool design_any_also(const struct design *d, also_is *is, const void *ctx)
+{
+	EACH (struct entity, e, d->entities, d->entity_count) {
+		if (any_also(e, e->also, e->also_count, is, ctx))
+			return true;
+		EACH (struct action, a, e->actions, e->action_count)
+			if (any_also(e, a->also, a->also_count, is, ctx))
+				return true;
+	}
+	return false;
+}
+
+static bool puts_item(const void *entity, const struct entity *from, const struct also_rule *x)
+{
+	(void)from;
+	return x->kind == ALSO_PUT && x->to == entity;
+}
+
+bool design_also_puts(const struct design *d, const struct entity *e)
+{
+	return design_any_also(d, puts_item, e);
+}
+
+struct attribute_of {
+	const struct entity *entity;
+	struct slice attribute;
+};
+
+static bool sets_attribute(const void *ctx, const struct entity *from, const struct also_rule *x)
+{
+	const struct attribute_of *of = ctx;
+
+	(void)from;
+	return x->to == of->entity &&
+	       (is_assigned(x->with, x->with_count, of->attribute) || is_assigned(x->add, x->add_count, of->attribute));
+}
+
+bool design_also_sets(const struct design *d, const struct entity *e, struct slice attribute)
+{
+	return design_any_also(d, sets_attribute, &(struct attribute_of){ e, attribute });
+}
+
 bool entity_takes(const struct entity *e)
 {
 	EACH (struct attribute, a, e->attributes, e->attribute_count)
@@ -113,6 +163,7 @@ struct reference attribute_source(const struct attribute *a)
 	};
 }
 
+const char *const also_kind_names[] = { [ALSO_PUT] = "put", [ALSO_UPDATE] = "update", [ALSO_DELETE] = "delete" };
 const char *const allow_verb_names[ALLOW_VERBS] = { "create", "read", "update", "delete", "list" };
 
 const struct entity *design_call(const struct design *d, struct slice call, struct slice *verb)

@@ -74,6 +74,7 @@ struct attribute {
 	bool required, id, now, touched, counter, fixed, lower, hidden, private_, compressed, the_caller;
 	bool sequence;          /* a counter that moves only when a number is taken from it */
 	bool managed;           /* set by actions, processors and operators, never by a body of create or update */
+	bool last_writer;       /* the caller of each write; absent when the server itself wrote last */
 	bool unique;            /* a companion must guard it */
 	bool from_key;          /* not stored: read from the item's key */
 	bool in_address;        /* part of the entity's identity: must fit into its path */
@@ -140,9 +141,17 @@ struct reference {
 	struct place place;
 };
 
+/* for: x in list */
+struct each_rule {
+	struct slice variable; /* empty: once, without a list */
+	const struct name *at;
+	const struct term *list;
+};
+
 /* E(args).attribute by term when term */
 struct count_rule {
 	struct reference target;
+	struct each_rule each;
 	struct slice attribute;
 	const struct name *at;
 	const struct term *by; /* NULL: 1 */
@@ -153,6 +162,7 @@ struct count_rule {
 /* E(args) [when term] [if term]: sentence */
 struct requirement {
 	struct reference target;
+	struct each_rule each;
 	const struct term *when;
 	const struct term *if_;
 	struct slice sentence; /* empty: a standard one */
@@ -175,6 +185,26 @@ struct assignment {
 	struct place place;
 };
 
+enum event_kind { ON_CREATED = 1, ON_UPDATED = 2, ON_DELETED = 4 };
+
+/* also: another item that is written in the same transaction, by the rules of its entity */
+enum also_kind { ALSO_PUT, ALSO_UPDATE, ALSO_DELETE };
+extern const char *const also_kind_names[];
+struct also_rule {
+	struct place place;
+	int events; /* enum event_kind: of the item; 0: whenever the action is done */
+	enum also_kind kind;
+	struct slice target;     /* the entity that is written */
+	struct reference to_ref; /* UPDATE, DELETE: which item */
+	const struct entity *to; /* target */
+	struct each_rule each;
+	const struct term *when;
+	const struct assignment *with; /* PUT, UPDATE: attributes */
+	size_t with_count;
+	const struct assignment *add; /* UPDATE: counters, and by how much they move */
+	size_t add_count;
+};
+
 struct action {
 	struct slice name; /* POST …/<name> */
 	struct place place;
@@ -193,6 +223,8 @@ struct action {
 	size_t require_count;
 	const struct assignment *add; /* counters moved by the value of a term */
 	size_t add_count;
+	const struct also_rule *also;
+	size_t also_count;
 	int64_t gather_seconds;       /* of an action that only adds: written once per interval; 0: at once */
 	bool creates;                 /* creates the item if there is none: blocking a user who does not follow */
 	const struct slice *patterns; /* ids */
@@ -268,6 +300,8 @@ struct entity {
 	size_t lives_count;
 	const struct check_rule *checks;
 	size_t check_count;
+	const struct also_rule *also;
+	size_t also_count;
 	const struct term *allow[ALLOW_VERBS]; /* NULL: only operators */
 	/* The rule for everywhere, already a part of `allow`, for what no `allow` decides. NULL: none, or exempt */
 	const struct term *everywhere;
@@ -388,7 +422,6 @@ struct access {
 };
 
 /* ---- processors ---- */
-enum event_kind { ON_CREATED = 1, ON_UPDATED = 2, ON_DELETED = 4 };
 enum effect_kind {
 	EFFECT_PUT,
 	EFFECT_UPDATE,
@@ -569,6 +602,13 @@ bool access_has_parameter(const struct access *a, const struct name *n);
 bool is_assigned(const struct assignment *list, size_t n, struct slice attribute);
 /* Whether an effect sets the attribute of its target, or adds to it. */
 bool effect_sets(const struct processor *p, struct slice attribute);
+/* Whether `is` holds for some rule under `also`, of an entity or one of its actions. */
+typedef bool also_is(const void *ctx, const struct entity *from, const struct also_rule *x);
+bool design_any_also(const struct design *d, also_is *is, const void *ctx);
+/* Whether some rule under `also` puts such an item. */
+bool design_also_puts(const struct design *d, const struct entity *e);
+/* Whether some rule under `also` gives or moves the attribute. */
+bool design_also_sets(const struct design *d, const struct entity *e, struct slice attribute);
 /* Whether a new item takes a number from a sequence. */
 bool entity_takes(const struct entity *e);
 /* Whether the attribute is part of the table's own key; of any key, also of an index. */

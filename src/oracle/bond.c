@@ -387,7 +387,7 @@ static enum hold hold_of(struct run *r, const struct entity *e, const struct row
 		const struct reference *to = count ? &e->counts[i - e->require_count].target : &e->requires[i].target;
 		const struct term *when = count ? e->counts[i - e->require_count].when : e->requires[i].when;
 
-		if (to->to != parent)
+		if (to->to != parent || (count ? e->counts[i - e->require_count].each : e->requires[i].each).list)
 			continue;
 		if (!scope_holds(&s, when, &holds)) {
 			r->problem = (struct problem){ 0 };
@@ -444,7 +444,7 @@ const struct reference *bond_reference(struct run *r, const struct entity *e, co
 		const struct count_rule *c = q ? NULL : &e->counts[i - e->require_count];
 		const struct reference *to = q ? &q->target : &c->target;
 
-		if (to->to != parent)
+		if (to->to != parent || (q ? q->each : c->each).list)
 			continue;
 		if (!scope_holds(&s, q ? q->when : c->when, &applies)) {
 			r->problem = (struct problem){ 0 };

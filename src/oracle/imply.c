@@ -302,32 +302,51 @@ static void imply_gone_target(struct oracle *o, const struct row *full)
 
 /* ---- counts ---- */
 
+struct counting {
+	struct oracle *o;
+	const struct count_rule *rule;
+	size_t at; /* of the counter, among the target's attributes */
+	enum fact_weight weight;
+};
+
+/* What cannot be evaluated counts nowhere. */
+static bool imply_one_count(void *ctx, struct scope *s)
+{
+	const struct counting *x = ctx;
+	const struct count_rule *c = x->rule;
+	struct run *r = s->run;
+	struct value by = VALUE_ABSENT, *args;
+	struct slice join;
+	struct buf b;
+	bool counts;
+
+	if (!scope_holds(s, c->when, &counts) || !counts || (c->by && !scope_value(s, c->by, &by)) ||
+	    (c->by && value_type(by) != VALUE_N) || !scope_args(s, c->target.args, c->target.arg_count, &args) ||
+	    !identity_join(r, c->target.to, args, c->target.arg_count, &join)) {
+		r->problem = (struct problem){ 0 };
+		return true;
+	}
+	b = fact_begin(x->o, SPACE_IDENTITY, join, FACT_COUNT);
+	buf_be16(&b, (uint16_t)x->at);
+	buf_byte(&b, x->weight);
+	fact_put_value(&b, c->by ? by : value_make_i64(r->arena, 1));
+	fact_add(x->o, &b);
+	return true;
+}
+
 static void imply_count(struct oracle *o, const struct count_rule *c, const struct row *full, enum fact_weight weight)
 {
 	struct run *r = &o->run;
 	const struct entity *t = c->target.to;
+	struct counting x = { .o = o, .rule = c, .weight = weight };
 	struct scope s = { .run = r, .item = full };
-	struct value by = VALUE_ABSENT, *args;
-	struct slice join;
-	size_t at = 0;
-	struct buf b;
-	bool counts;
 
-	while (t && at < t->attribute_count && t->attributes[at].at != c->at)
-		at++;
-	if (!t || at == t->attribute_count || !rules_of(o, t)->counted[at])
+	while (t && x.at < t->attribute_count && t->attributes[x.at].at != c->at)
+		x.at++;
+	if (!t || x.at == t->attribute_count || !rules_of(o, t)->counted[x.at])
 		return;
-	if (!scope_holds(&s, c->when, &counts) || !counts || (c->by && !scope_value(&s, c->by, &by)) ||
-	    (c->by && value_type(by) != VALUE_N) || !scope_args(&s, c->target.args, c->target.arg_count, &args) ||
-	    !identity_join(r, t, args, c->target.arg_count, &join)) {
+	if (!scope_each(&s, &c->each, imply_one_count, &x))
 		r->problem = (struct problem){ 0 };
-		return;
-	}
-	b = fact_begin(o, SPACE_IDENTITY, join, FACT_COUNT);
-	buf_be16(&b, (uint16_t)at);
-	buf_byte(&b, weight);
-	fact_put_value(&b, c->by ? by : value_make_i64(r->arena, 1));
-	fact_add(o, &b);
 }
 
 /* ---- copies ---- */

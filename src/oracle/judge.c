@@ -32,6 +32,20 @@ static bool assigns(const struct assignment *list, size_t n, const struct name *
 	return false;
 }
 
+struct given {
+	const struct entity *entity;
+	const struct name *at;
+	struct value value;
+};
+
+static bool also_gives(const void *ctx, const struct entity *from, const struct also_rule *x)
+{
+	const struct given *g = ctx;
+
+	(void)from;
+	return x->to == g->entity && assigns(x->with, x->with_count, g->at, g->value);
+}
+
 /* A value that the design itself sets is valid, even if no body could give it: delete: {set: {body: ''}}. */
 static bool is_of_design(const struct judging *j, const struct name *at, struct value v)
 {
@@ -49,7 +63,7 @@ static bool is_of_design(const struct judging *j, const struct name *at, struct 
 		if ((p->target_entity == e || p->target_ref.to == e) && assigns(p->with, p->with_count, at, v))
 			return true;
 	}
-	return false;
+	return design_any_also(d, also_gives, &(struct given){ e, at, v });
 }
 
 static bool judge_values(const struct judging *j, const struct row *full)

@@ -42,7 +42,7 @@ static bool action_changes(const struct action *a, const struct name *at)
 }
 
 /* Whether clients make such items, or can change which target they need. */
-static bool clients_decide(struct arena *a, const struct entity *e, const struct requirement *q)
+static bool clients_decide(const struct design *d, struct arena *a, const struct entity *e, const struct requirement *q)
 {
 	bool updates = !e->internal && e->allow[ALLOW_UPDATE] && e->allow[ALLOW_UPDATE]->kind != TERM_NEVER;
 	struct name_list names = { 0 };
@@ -64,7 +64,7 @@ static bool clients_decide(struct arena *a, const struct entity *e, const struct
 	for (size_t i = 0; i < e->action_count; i++)
 		if (e->actions[i].creates)
 			return true;
-	return false;
+	return design_also_puts(d, e);
 }
 
 void lives_mark(struct rules *x, struct rule_entity *r, struct arena *a)
@@ -84,7 +84,7 @@ void lives_mark(struct rules *x, struct rule_entity *r, struct arena *a)
 			continue;
 		l->judged = true;
 		l->asks_if = q->if_ && !term_reads_more(q->if_);
-		l->removed_on = clients_decide(a, e, q) ? 0 : removed_on(x->design, e, target);
+		l->removed_on = clients_decide(x->design, a, e, q) ? 0 : removed_on(x->design, e, target);
 		t = &x->entities[entity_index(x->design, target)];
 		t->is_target = true;
 		if (l->asks_if)

@@ -424,10 +424,10 @@ static void look_at_references(struct write *w, const struct entity *parent)
 	const struct entity *e = w->entity;
 
 	for (size_t i = 0; i < e->require_count; i++)
-		if (e->requires[i].target.to == parent)
+		if (e->requires[i].target.to == parent && !e->requires[i].each.list)
 			look_at_reference(w, &e->requires[i].target, e->requires[i].when);
 	for (size_t i = 0; i < e->count_count; i++)
-		if (e->counts[i].target.to == parent)
+		if (e->counts[i].target.to == parent && !e->counts[i].each.list)
 			look_at_reference(w, &e->counts[i].target, e->counts[i].when);
 	for (size_t i = 0; i < e->lives_count; i++)
 		if (e->lives[i].target.to == parent)

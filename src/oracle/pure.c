@@ -93,7 +93,7 @@ void pure_mark(struct rule_entity *x)
 	for (size_t i = 0; i < e->count_count; i++) {
 		const struct count_rule *c = &e->counts[i];
 
-		x->count_impure[i] = term_reads_more(c->by) || term_reads_more(c->when);
+		x->count_impure[i] = term_reads_more(c->by) || term_reads_more(c->when) || term_reads_more(c->each.list);
 		for (size_t k = 0; k < c->target.arg_count; k++)
 			x->count_impure[i] = x->count_impure[i] || term_reads_more(c->target.args[k]);
 	}

@@ -58,7 +58,7 @@ static enum counter_fate fate_of(const struct rules *x, const struct entity *e, 
 	const struct design *d = x->design;
 	enum counter_fate fate = COUNTER_ALONE;
 
-	if (is_moved_by_actions(e, a->at))
+	if (is_moved_by_actions(e, a->at) || design_also_sets(d, e, a->name))
 		return COUNTER_ADDED;
 	if (is_moved_by_processors(d, e, a->at))
 		return COUNTER_PROCESSED;
@@ -122,6 +122,8 @@ static bool is_only_companion(const struct design *d, const struct entity *e)
 	for (size_t i = 0; i < d->processor_count; i++)
 		if (d->processors[i].target_entity == e)
 			return false;
+	if (design_also_puts(d, e))
+		return false;
 	for (size_t i = 0; i < d->entity_count; i++)
 		any = any || d->entities[i].companion_count;
 	return any;

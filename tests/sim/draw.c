@@ -499,8 +499,8 @@ void draw_value(struct draw *d, const struct entity *e, const struct attribute *
 /* Whether a body may contain it. */
 static bool is_given(const struct draw *d, const struct entity *e, const struct attribute *a, enum body_kind kind)
 {
-	if (a->derived || a->counter || a->now || a->touched || a->copy_entity.n || a->after.n || a->hidden ||
-	    a->from_key)
+	if (a->derived || a->counter || a->now || a->touched || a->last_writer || a->copy_entity.n || a->after.n ||
+	    a->hidden || a->from_key)
 		return false;
 	if (kind == BODY_UPDATE && (a->fixed || (is_param(e, a->name) && entity_leaves_orphans(d->sim->design, e) &&
 						 !sim_may(d->sim, SIM_ORPHANS))))

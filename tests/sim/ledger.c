@@ -258,6 +258,37 @@ static bool is_removed_by_processors(const struct design *d, const struct entity
 	return false;
 }
 
+static bool also_deletes(const struct also_rule *list, size_t n, const struct entity *e)
+{
+	for (size_t i = 0; i < n; i++)
+		if (list[i].kind == ALSO_DELETE && list[i].to == e)
+			return true;
+	return false;
+}
+
+static bool is_also_deleted_by(const struct entity *x, const struct entity *e)
+{
+	for (size_t i = 0; i < x->action_count; i++)
+		if (also_deletes(x->actions[i].also, x->actions[i].also_count, e))
+			return true;
+	return also_deletes(x->also, x->also_count, e);
+}
+
+/* Whether a request was under way that also deletes such items. */
+static bool was_also_deleted(struct sim *s, const struct record *r)
+{
+	struct ledger *l = s->ledger;
+
+	for (size_t i = 0; i < l->count; i++) {
+		const struct entry *e = &l->entries[i];
+
+		if (e->from < r->sequence && r->sequence <= e->to && e->method != APP_GET && e->status < 400 &&
+		    (!e->entity || is_also_deleted_by(e->entity, r->change.entity)))
+			return true;
+	}
+	return false;
+}
+
 static struct slice key_text(struct sim *s, struct value key)
 {
 	struct buf b;
@@ -276,7 +307,8 @@ static void check_removal(struct sim *s, size_t i)
 		return;
 	if (s->design->ttl.n && value_present(value_get(r->change.old_image, s->design->ttl)))
 		return; /* it may have been replaced by a new one */
-	if (was_asked_for(s, r, false) || has_moved(s, i) || is_removed_by_processors(s->design, e) || went_along(s, r))
+	if (was_asked_for(s, r, false) || has_moved(s, i) || is_removed_by_processors(s->design, e) ||
+	    went_along(s, r) || was_also_deleted(s, r))
 		return;
 	sim_problem(s, "%.*s %.*s was removed, and nothing says why: what it went with was deleted before it was made",
 		    SLICE_ARG(e->name), SLICE_ARG(key_text(s, r->change.key)));
@@ -331,6 +363,37 @@ static bool has_record(struct ledger *l, const struct entry *e, int event)
 	return false;
 }
 
+/* What is always put together with it has its record close by: sequence numbers of one transaction are. */
+static bool has_company(struct ledger *l, const struct record *r, const struct also_rule *x)
+{
+	if (x->kind != ALSO_PUT || x->when || x->each.list || !(x->events & r->change.events))
+		return true;
+	for (size_t i = 0; i < l->record_count; i++) {
+		const struct record *other = &l->records[i];
+
+		if (other->change.entity == x->to && other->change.events == ON_CREATED &&
+		    other->sequence + TRANSACTION_MOST > r->sequence && r->sequence + TRANSACTION_MOST > other->sequence)
+			return true;
+	}
+	return false;
+}
+
+/* Not of what an SDK writes, a time to live removes, or an update moves to another key. */
+static void check_company(struct sim *s, size_t at)
+{
+	struct ledger *l = s->ledger;
+	const struct record *r = &l->records[at];
+	const struct entity *e = r->change.entity;
+
+	if (!e || !e->also_count || s->raw_deletes || r->change.by_ttl || r->change.events == ON_UPDATED)
+		return;
+	for (size_t k = 0; k < e->also_count; k++)
+		if (!has_company(l, r, &e->also[k]) && !has_moved(s, at))
+			sim_problem(s, "%.*s was %s, but no %.*s was put with it", SLICE_ARG(key_text(s, r->change.key)),
+				    r->change.events == ON_CREATED ? "created" : "deleted",
+				    SLICE_ARG(e->also[k].target));
+}
+
 static void check_entry(struct sim *s, const struct entry *e)
 {
 	if (!e->entity)
@@ -352,6 +415,7 @@ void ledger_check(struct sim *s)
 	for (size_t i = 0; !s->unfit && i < s->ledger->record_count; i++) {
 		check_removal(s, i);
 		check_left(s, i);
+		check_company(s, i);
 	}
 	for (size_t i = 0; i < s->ledger->count; i++)
 		check_entry(s, &s->ledger->entries[i]);

@@ -4,6 +4,7 @@
  *   - An acknowledged creation or deletion has its record in the stream, between request and reply.
  *   - A removed item was removed for a reason: a request, its expiry, a processor, or a cascade of an item deleted
  *     after it was created.
+ *   - What an item's entity always puts with it (`also`) is put in the same transaction.
  *   - Dependents of a deleted item that existed at the deletion are removed, even if the item was created again.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef THORPE_TESTS_SIM_LEDGER_H

@@ -93,6 +93,8 @@ static bool is_free(struct raw *w, const struct attribute *a)
 
 		if (e->counts[i].by)
 			names_of_term(w->run.arena, &names, e, e->counts[i].by);
+		if (e->counts[i].each.list)
+			names_of_term(w->run.arena, &names, e, e->counts[i].each.list);
 		if (e->counts[i].when)
 			names_of_term(w->run.arena, &names, e, e->counts[i].when);
 		for (size_t k = 0; k < e->counts[i].target.arg_count; k++)

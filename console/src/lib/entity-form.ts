@@ -34,7 +34,7 @@ function keptBy(attribute: Attribute, creating: boolean): string | null {
   if (has('counter')) return 'counted';
   if (attribute.from?.startsWith('copy of')) return attribute.from;
   if (has('derived') || attribute.from) return `computed: ${attribute.from ?? ''}`.trim();
-  if (has('touched')) return 'set with every write';
+  if (has('touched') || has('last writer')) return 'set with every write';
   if (!creating && has('fixed')) return 'fixed';
   return null;
 }

@@ -159,6 +159,8 @@ export interface Entity {
   references: EntityReference[];
   /** "User(user_id).posts_count", with its condition. */
   counts: string[];
+  /** "created: Put Membership if not there": what is written in the same transaction. */
+  also: string[];
   /** Permissions; absent: operators only. */
   allow: Partial<Record<'create' | 'read' | 'update' | 'delete' | 'list', string>>;
   actions: { name: string; input: string[]; when?: string; line: number }[];

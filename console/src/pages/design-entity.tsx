@@ -140,6 +140,11 @@ function Details({ design, entity }: { design: Design; entity: Entity }) {
                 counts on <code>{count}</code>
               </li>
             ))}
+            {entity.also.map((rule) => (
+              <li key={rule}>
+                also <code>{rule}</code>
+              </li>
+            ))}
             {entity.actions.map((action) => (
               <li key={action.name}>
                 <b>{action.name}</b>

@@ -61,7 +61,7 @@ function FieldRow({
   onText: (text: string) => void;
 }) {
   const notes = field.flags.filter(
-    (flag) => !['required', 'fixed', 'counter', 'derived', 'copy', 'touched'].includes(flag),
+    (flag) => !['required', 'fixed', 'counter', 'derived', 'copy', 'touched', 'last writer'].includes(flag),
   );
   return (
     <div class={changed ? 'rule-field rule-changed' : 'rule-field'}>

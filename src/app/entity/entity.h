@@ -86,6 +86,7 @@ struct entity_look {
 	struct value key;    /* absent: no key follows from the identity */
 	struct value stored; /* whatever is there; absent: nothing */
 	struct row item;     /* entity NULL: no item of this entity and identity, or it has expired */
+	bool promised;       /* entity_promise() */
 };
 bool entity_look(struct run *r, const struct entity *e, const struct value *args, size_t n,
 		 struct entity_look *out) MUST_CHECK;
@@ -98,6 +99,9 @@ bool entity_fetch_key(struct run *r, const struct entity *e, struct value key, b
 bool entity_seen(struct run *r, struct value key, struct value *stored);
 /* Makes the run remember `stored` as the item at the key, whatever the table has. */
 void entity_foresee(struct run *r, struct value key, struct value stored);
+/* The same for an item that the write itself makes, while it plans the rest: even a fresh read returns it, and reading
+ * it leaves no note (witness.h). */
+void entity_promise(struct run *r, struct value key, struct value stored);
 /* The identity of a full item: its values of e->params, in the arena; absent where the item lacks one. */
 struct value *entity_identity(struct run *r, const struct row *item);
 /* The entity's path with this identity, percent-encoded, for Location: /users/alice. */

@@ -32,6 +32,7 @@ struct memo {
 };
 
 struct seen {
+	bool promised;       /* the write makes it so */
 	bool unread;         /* `item` is still to be made from `stored` */
 	struct value stored; /* absent: there is nothing */
 	struct row item;     /* its entity NULL: there is nothing, or no item of an entity */
@@ -105,12 +106,17 @@ void entity_foresee(struct run *r, struct value key, struct value stored)
 	(void)keep_stored(r, key, stored);
 }
 
+void entity_promise(struct run *r, struct value key, struct value stored)
+{
+	keep_stored(r, key, stored)->promised = true;
+}
+
 static const struct seen *see(struct run *r, const struct entity *e, struct value key, bool fresh)
 {
 	struct seen *s = seen_of(r, key);
 	struct value stored;
 
-	if (!s || fresh) {
+	if (!s || (fresh && !s->promised)) {
 		if (!dyn_get(r, key, true, &stored))
 			return NULL;
 		s = keep_stored(r, key, stored);
@@ -139,6 +145,7 @@ bool entity_look_at(struct run *r, const struct entity *e, struct value key, boo
 	if (!s)
 		return !value_present(key);
 	out->stored = s->stored;
+	out->promised = s->promised;
 	if (s->item.entity == e)
 		out->item = s->item;
 	return true;

@@ -17,7 +17,7 @@ struct body {
 bool input_is_kept(const struct attribute *a)
 {
 	return a->counter || a->now || a->touched || a->derived || a->copy_entity.n || a->managed || a->hidden ||
-	       a->after.n || a->the_caller;
+	       a->after.n || a->the_caller || a->last_writer;
 }
 
 /* Whether this caller may set the attribute. Operators may also set attributes that the server keeps. */

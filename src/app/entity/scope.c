@@ -3,6 +3,7 @@
 #include "app/entity/scope.h"
 #include "app/entity/upward.h"
 #include "app/entity/entity.h"
+#include "app/entity/entity_key.h"
 #include "app/entity/witness.h"
 
 #define DEPTH_MOST    8 /* rules that evaluate other rules (visible E): ends a circle */
@@ -296,5 +297,27 @@ bool scope_args(struct scope *s, const struct term *const *args, size_t n, struc
 	for (size_t i = 0; i < n; i++)
 		if (!scope_value(s, args[i], &values[i]))
 			return false;
+	return true;
+}
+
+bool scope_each(struct scope *s, const struct each_rule *each, scope_fn *fn, void *ctx)
+{
+	struct term_variable x = { each->at, each->variable, VALUE_ABSENT };
+	struct scope inner = *s;
+	struct value_iter it;
+	struct value list;
+
+	if (!each->list)
+		return fn(ctx, s);
+	if (!scope_value(s, each->list, &list))
+		return false;
+	inner.variables = &x;
+	inner.variable_count = 1;
+	it = value_iter(list);
+	while (value_next(&it)) {
+		x.value = value_element(s->run->arena, &it);
+		if (!fn(ctx, &inner))
+			return false;
+	}
 	return true;
 }

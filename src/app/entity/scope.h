@@ -32,6 +32,9 @@ struct term_scope scope_bind(struct scope *s);
 /* Sets the problem for an evaluation that failed with `e`, as run_error(), unless the run has one already. Returns
  * false. */
 bool scope_error(struct scope *s, const struct error *e);
+/* Calls `fn` once, or for each element of the list with the variable set. Stops when it returns false. */
+typedef bool scope_fn(void *ctx, struct scope *s);
+bool scope_each(struct scope *s, const struct each_rule *each, scope_fn *fn, void *ctx) MUST_CHECK;
 /* Evaluate; false: the problem is set. */
 bool scope_value(struct scope *s, const struct term *t, struct value *out) MUST_CHECK;
 /* The same; an INVALID names the attribute. */

@@ -35,7 +35,7 @@ struct witness *witness_item(struct run *r, const struct entity *e, const struct
 {
 	struct witness *w;
 
-	if (!r->witnesses || !value_present(look->key))
+	if (!r->witnesses || look->promised || !value_present(look->key))
 		return NULL;
 	w = find_witness(r->witnesses, look->key);
 	if (!w) {

@@ -46,13 +46,12 @@ static void put_renew(struct oas *o)
 	oas_begin_body(o, true);
 	oas_put(o, "{'type':'object','required':['renewal'],'properties':{'renewal':{'type':'string'}}}");
 	oas_end_content(o);
-	json_member_open(o->b, "responses", '{');
+	oas_begin_responses(o);
 	oas_begin_content(o, "200", "For `Authorization: Bearer`, and for the next renewal", 0);
 	put_tokens(o, true);
 	oas_put(o, "}}");
 	oas_end_content(o);
-	oas_problems(o, OAS_BIT(OAS_400) | OAS_BIT(OAS_401) | OAS_BIT(OAS_422));
-	oas_put(o, "}}");
+	oas_end_responses(o, OAS_BIT(OAS_400) | OAS_BIT(OAS_401) | OAS_BIT(OAS_422));
 }
 
 static void put_logout(struct oas *o)
@@ -63,10 +62,9 @@ static void put_logout(struct oas *o)
 		   "'everywhere':{'type':'boolean','description':'All sessions of the account.'},"
 		   "'renewal':{'type':'string','description':'Instead of the token, which may have ended.'}}}");
 	oas_end_content(o);
-	json_member_open(o->b, "responses", '{');
+	oas_begin_responses(o);
 	oas_no_content(o, "204", "The session has ended");
-	oas_problems(o, OAS_BIT(OAS_400) | OAS_BIT(OAS_401) | OAS_BIT(OAS_409) | OAS_BIT(OAS_422));
-	oas_put(o, "}}");
+	oas_end_responses(o, OAS_BIT(OAS_400) | OAS_BIT(OAS_401) | OAS_BIT(OAS_409) | OAS_BIT(OAS_422));
 }
 
 static void put_login(struct oas *o, const struct entity *e)

@@ -168,6 +168,8 @@ static void say_source(struct buf *b, const struct attribute *a)
 		say(b, "Who created it.");
 	if (a->now)
 		say(b, "When it was created.");
+	if (a->last_writer)
+		say(b, "Who changed it last; absent when the server did.");
 	if (a->touched)
 		say(b, "When it was last changed.");
 	if (a->id)

@@ -45,10 +45,10 @@ static bool is_another_ones(struct gathering *f, const struct row *row, bool *ou
 		return true;
 	row_from(&item, f->run->arena, NULL, row->full);
 	for (size_t i = 0; i < e->count_count; i++)
-		if (!leads_elsewhere(f, &s, &e->counts[i].target, out))
+		if (!e->counts[i].each.list && !leads_elsewhere(f, &s, &e->counts[i].target, out))
 			return false;
 	for (size_t i = 0; i < e->require_count; i++)
-		if (!leads_elsewhere(f, &s, &e->requires[i].target, out))
+		if (!e->requires[i].each.list && !leads_elsewhere(f, &s, &e->requires[i].target, out))
 			return false;
 	return true;
 }
@@ -129,6 +129,7 @@ static bool absorb_one(struct plan *p, const struct plan_action *a, bool *fits)
 		struct plan_action *x = plan_add(p, a->role, a->kind, a->key);
 
 		*x = *a;
+		x->of = p;
 		if (a->role != PLAN_TARGET && a->role != PLAN_MARKER)
 			x->role = PLAN_CHILD;
 		return true;
@@ -213,6 +214,11 @@ static bool doom_one(struct plan *p, const struct marker *m, const struct doomed
 	struct write *w = arena_new(p->run->arena, struct write);
 	struct plan child;
 
+	for (size_t i = 0; row->entity && i < row->entity->also_count; i++)
+		if (row->entity->also[i].events & ON_DELETED) { /* in a transaction of its own */
+			*fits = false;
+			return true;
+		}
 	if (!doomed_fits(p->run, row, stored)) {
 		const struct plan_action alone = { .role = PLAN_CHILD, .kind = DYN_DELETE, .key = row->key };
 
@@ -257,7 +263,10 @@ bool plan_doom(struct plan *p, const struct marker *m, const struct doomed *list
 		ok = true;
 		*fits = false;
 	}
-	if (ok && *fits)
+	if (ok && *fits) {
 		*p = with;
+		for (size_t i = 0; i < p->count; i++)
+			p->actions[i].of = p;
+	}
 	return ok;
 }

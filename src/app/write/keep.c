@@ -49,6 +49,7 @@ static void names_of_counts(struct names *n)
 
 		names_of_term(&n->arena, &n->list, n->entity, c->by);
 		names_of_term(&n->arena, &n->list, n->entity, c->when);
+		names_of_term(&n->arena, &n->list, n->entity, c->each.list);
 		for (size_t k = 0; k < c->target.arg_count; k++)
 			names_of_term(&n->arena, &n->list, n->entity, c->target.args[k]);
 	}

@@ -224,6 +224,13 @@ struct value write_now(struct run *r, const struct attribute *a)
 	return value_make_s(r->arena, time_format_unit(r->now_ms, a->fine ? TIME_MILLISECOND : TIME_SECOND, text));
 }
 
+struct value write_last_writer(struct run *r, const struct attribute *a)
+{
+	struct slice subject = r->caller.subject;
+
+	return subject.n ? write_fit(r, a, value_make_s(r->arena, subject)) : VALUE_ABSENT;
+}
+
 struct value write_fit(struct run *r, const struct attribute *a, struct value v)
 {
 	int64_t ms;

@@ -49,9 +49,13 @@ static enum plan_end action_once(struct write *w, struct write_result *out)
 
 /* ---- only adding ---- */
 
-static bool only_adds(const struct action *x)
+static bool only_adds(const struct entity *e, const struct action *x)
 {
-	return x->add_count && !x->set_count && !x->remove_count && !x->input_count && !x->require_count && !x->creates;
+	for (size_t i = 0; i < e->also_count && !x->gather_seconds; i++)
+		if (e->also[i].events & ON_UPDATED)
+			return false;
+	return x->add_count && !x->set_count && !x->remove_count && !x->input_count && !x->require_count &&
+	       !x->also_count && !x->creates;
 }
 
 /* Checks rules and state on the current item. */
@@ -176,5 +180,5 @@ bool write_action(struct run *r, const struct identity *of, const struct action 
 		.set_count = action->set_count,
 	};
 
-	return write_try(&w, only_adds(action) ? add_once : action_once, out);
+	return write_try(&w, only_adds(of->entity, action) ? add_once : action_once, out);
 }

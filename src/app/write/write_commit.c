@@ -46,15 +46,37 @@ static struct slice in_body(const struct write *w, const struct reference *f)
 	return SLICE("");
 }
 
+/* A sentence that is about one of several items says about which. */
+static struct slice sentence_of(struct write *w, const struct plan_ask *ask)
+{
+	if (!ask->each || !ask->each->list)
+		return ask->sentence;
+	return arena_printf(w->run->arena, "%.*s %.*s: %.*s", SLICE_ARG(ask->reference->entity),
+			    SLICE_ARG(write_identity_text(w->run, ask->args, ask->reference->arg_count)),
+			    SLICE_ARG(ask->sentence));
+}
+
+/* The attribute with the list that a loop goes through. */
+static struct slice list_name(const struct plan_ask *ask)
+{
+	const struct term *list = ask->each ? ask->each->list : NULL;
+
+	return list && list->kind == TERM_PATH ? list->names[0] : SLICE("");
+}
+
 bool plan_tell_missing(struct write *w, const struct plan_ask *ask)
 {
 	const struct reference *f = ask->reference;
-	struct slice text = ask->sentence, name = in_body(w, f);
+	struct slice text, name = in_body(w, f);
 
-	if (!text.n)
+	if (list_name(ask).n)
+		name = list_name(ask);
+	if (ask->sentence.n)
+		text = sentence_of(w, ask);
+	else
 		text = arena_printf(w->run->arena, "there is no %.*s %.*s", SLICE_ARG(f->entity),
 				    SLICE_ARG(write_identity_text(w->run, ask->args, f->arg_count)));
-	if (!name.n && in_path(w, f))
+	if (!name.n && !w->whole && in_path(w, f))
 		return run_fail(w->run, PROBLEM_NOT_FOUND, "%.*s", SLICE_ARG(text));
 	w->run->problem = (struct problem){ 0 };
 	return run_invalid(w->run, name.n ? name : first_name(f), "%.*s", SLICE_ARG(text));
@@ -65,7 +87,7 @@ bool plan_tell_unfit(struct write *w, const struct plan_ask *ask)
 	const struct reference *f = ask->reference;
 
 	if (ask->sentence.n)
-		return run_fail(w->run, PROBLEM_CONFLICT, "%.*s", SLICE_ARG(ask->sentence));
+		return run_fail(w->run, PROBLEM_CONFLICT, "%.*s", SLICE_ARG(sentence_of(w, ask)));
 	return run_fail(w->run, PROBLEM_CONFLICT, "%.*s %.*s is not in a state for this", SLICE_ARG(f->entity),
 			SLICE_ARG(write_identity_text(w->run, ask->args, f->arg_count)));
 }
@@ -166,6 +188,8 @@ static enum plan_end refused_place(struct plan *p, const struct dyn_refusal *f)
 {
 	const struct entity *e = p->entity;
 
+	struct write *w = p->write;
+
 	/* A rule has read the previous item, which is gone by now (write_witness.c). */
 	if (plan_main(p)->must_exist && !value_present(f->item))
 		return PLAN_AGAIN;
@@ -176,7 +200,7 @@ static enum plan_end refused_place(struct plan *p, const struct dyn_refusal *f)
 		if (of)
 			return write_remove(p->run, of, dyn_key_of(p->run, f->item)) ? PLAN_AGAIN : PLAN_FAILED;
 	}
-	if (!value_present(p->old) && (write_skips(p) || p->write->action || chosen_here(p)))
+	if (!value_present(p->old) && (write_skips(p) || w->action || chosen_here(p)))
 		return PLAN_AGAIN;
 	for (size_t i = 0; value_present(p->old) && i < e->param_count; i++)
 		if (names_have(&p->changed, e->param_at[i]))
@@ -200,8 +224,10 @@ static enum plan_end leave_out(struct plan_action *a)
 	return PLAN_DONE;
 }
 
-static enum plan_end refused_target(struct plan *p, struct plan_action *a, const struct dyn_refusal *f)
+/* The condition of a target; its asks may be those of several parts. */
+static enum plan_end refused_target(struct plan_action *a, const struct dyn_refusal *f)
 {
+	struct plan *p = a->of;
 	const struct plan_ask *unfit = NULL;
 	struct row target;
 	struct scope s = { .run = p->run, .item = &target };
@@ -212,7 +238,7 @@ static enum plan_end refused_target(struct plan *p, struct plan_action *a, const
 
 			for (size_t i = 0; i < a->ask_count && !ask->sentence.n; i++)
 				ask = a->asks[i].sentence.n ? &a->asks[i] : ask;
-			(void)plan_tell_missing(p->write, ask);
+			(void)plan_tell_missing(ask->by, ask);
 			return PLAN_FAILED;
 		}
 		return leave_out(a);
@@ -238,20 +264,30 @@ static enum plan_end refused_target(struct plan *p, struct plan_action *a, const
 	}
 	if (!unfit)
 		return PLAN_AGAIN; /* a copy was out of date, or the condition holds by now */
-	(void)plan_tell_unfit(p->write, unfit);
+	(void)plan_tell_unfit(unfit->by, unfit);
 	return PLAN_FAILED;
 }
 
-/* DONE: left the action out. */
-static enum plan_end refused_one(struct plan *p, struct plan_action *a, const struct dyn_refusal *f)
+/* The item itself: other parts may ask something of it. */
+static enum plan_end refused_main(struct plan_action *a, const struct dyn_refusal *f)
 {
+	if (a->kind == DYN_PUT)
+		return refused_place(a->of, f);
+	return a->ask_count ? refused_target(a, f) : PLAN_AGAIN;
+}
+
+/* DONE: left the action out. */
+static enum plan_end refused_one(struct plan_action *a, const struct dyn_refusal *f)
+{
+	struct plan *p = a->of;
+
 	switch (a->role) {
-	case PLAN_MAIN: return a->kind == DYN_PUT ? refused_place(p, f) : PLAN_AGAIN;
+	case PLAN_MAIN: return refused_main(a, f);
 	case PLAN_COMPANION:
 		if (!guards_identity(p, a->companion))
 			return tell_taken(p, a->companion->unique);
 		return !value_present(p->old) && p->write->action ? PLAN_AGAIN : plan_tell_exists(p);
-	case PLAN_TARGET: return refused_target(p, a, f);
+	case PLAN_TARGET: return refused_target(a, f);
 	case PLAN_MARKER: return deleting_refused(p, a, f);
 	case PLAN_OLD:
 	case PLAN_CHILD:
@@ -269,8 +305,10 @@ struct commit_request {
 };
 
 /* A required target is missing: a wrong address takes precedence over conflicts there. */
-static bool is_missing(struct plan *p, const struct plan_action *a, const struct dyn_refusal *f)
+static bool is_missing(const struct plan_action *a, const struct dyn_refusal *f)
 {
+	struct plan *p = a->of;
+
 	return a->role == PLAN_TARGET && a->ask_count && (!value_present(f->item) || entity_expired(p->run, f->item));
 }
 
@@ -280,41 +318,61 @@ static bool is_other_companion(const struct plan_action *a, const struct dyn_ref
 	return a->role == PLAN_COMPANION && a->witnessed && !(a->companion->unique.n && value_present(f->item));
 }
 
-/* Priority: first a changed item that no longer is as read; and a taken value before "the item exists". */
-static enum plan_end refused(struct plan *p, const struct commit_request *q)
+/* What is refused in a transaction: the first of each kind. */
+struct refused {
+	struct plan_action *taken, *missing, *place;
+	const struct dyn_refusal *at; /* the refusal of `place` */
+};
+
+/* False: start again. */
+static bool sort_refusal(struct refused *x, struct plan_action *a, const struct dyn_refusal *f)
 {
-	const struct dyn_refusal *place = NULL;
-	struct plan_action *taken = NULL, *missing = NULL;
+	if (a->role == PLAN_OLD || a->role == PLAN_SECRET || a->role == PLAN_WITNESS ||
+	    (a->role == PLAN_MAIN && a->kind != DYN_PUT && !a->ask_count) || is_other_companion(a, f) ||
+	    (a->takes && value_present(f->item)))
+		return false;
+	if (a->role == PLAN_MAIN && a->kind == DYN_PUT && !x->place) {
+		x->place = a;
+		x->at = f;
+	}
+	if (a->role == PLAN_COMPANION && !guards_identity(a->of, a->companion) && !x->taken)
+		x->taken = a;
+	if (is_missing(a, f) && !x->missing)
+		x->missing = a;
+	return true;
+}
+
+/* Says which part the problem is about. */
+static enum plan_end of_part(const struct plan_action *a, enum plan_end end)
+{
+	if (end == PLAN_FAILED && a->of->write->whole)
+		(void)plan_tell_part(a->of);
+	return end;
+}
+
+/* Priority: first a changed item that no longer is as read; and a taken value before "the item exists". */
+static enum plan_end refused(const struct commit_request *q)
+{
+	struct refused x = { 0 };
+	const struct plan *of;
 	enum plan_end end;
 
-	for (size_t i = 0; i < q->count; i++) {
-		struct plan_action *a = q->actions[i];
-
-		if (!q->refusals[i].failed)
-			continue;
-		if (a->role == PLAN_OLD || a->role == PLAN_SECRET || a->role == PLAN_WITNESS ||
-		    (a->role == PLAN_MAIN && a->kind != DYN_PUT) || is_other_companion(a, &q->refusals[i]) ||
-		    (a->takes && value_present(q->refusals[i].item)))
+	for (size_t i = 0; i < q->count; i++)
+		if (q->refusals[i].failed && !sort_refusal(&x, q->actions[i], &q->refusals[i]))
 			return PLAN_AGAIN;
-		if (a->role == PLAN_MAIN)
-			place = &q->refusals[i];
-		if (a->role == PLAN_COMPANION && !guards_identity(p, a->companion))
-			taken = a;
-		if (is_missing(p, a, &q->refusals[i]))
-			missing = missing ? missing : a;
-	}
-	if (place && !value_present(p->old) && p->write->action)
-		return refused_place(p, place);
-	if (missing)
-		return refused_target(p, missing, &(struct dyn_refusal){ .failed = true });
-	if (taken && !(place && value_present(place->item) && entity_expired(p->run, place->item)))
-		return tell_taken(p, taken->companion->unique);
-	if (place)
-		return refused_place(p, place);
+	of = x.place ? x.place->of : NULL;
+	if (of && !value_present(of->old) && of->write->action)
+		return refused_place(x.place->of, x.at);
+	if (x.missing)
+		return of_part(x.missing, refused_target(x.missing, &(struct dyn_refusal){ .failed = true }));
+	if (x.taken && !(of && value_present(x.at->item) && entity_expired(of->run, x.at->item)))
+		return of_part(x.taken, tell_taken(x.taken->of, x.taken->companion->unique));
+	if (x.place)
+		return of_part(x.place, refused_place(x.place->of, x.at));
 	for (size_t i = 0; i < q->count; i++) {
 		if (!q->refusals[i].failed)
 			continue;
-		end = refused_one(p, q->actions[i], &q->refusals[i]);
+		end = of_part(q->actions[i], refused_one(q->actions[i], &q->refusals[i]));
 		if (end != PLAN_DONE)
 			return end;
 	}
@@ -385,6 +443,15 @@ static enum dyn_outcome send_request(struct plan *p, struct commit_request *q)
 	return end;
 }
 
+static void remember_places(struct plan *p)
+{
+	if (p->item)
+		entity_remember_place(p->run, p->entity, p->item, p->key);
+	for (size_t i = 0; i < p->part_count; i++)
+		if (p->parts[i]->item)
+			entity_remember_place(p->run, p->parts[i]->entity, p->parts[i]->item, p->parts[i]->key);
+}
+
 enum plan_end plan_commit(struct plan *p)
 {
 	struct run *r = p->run;
@@ -405,8 +472,7 @@ enum plan_end plan_commit(struct plan *p)
 		switch (done) {
 		case DYN_DONE:
 			r->memo = NULL; /* items read by rules may be outdated */
-			if (p->item)
-				entity_remember_place(r, p->entity, p->item, p->key);
+			remember_places(p);
 			turn_give(p->write->turn);
 			return PLAN_DONE;
 		case DYN_CONFLICT: return PLAN_AGAIN;
@@ -416,7 +482,7 @@ enum plan_end plan_commit(struct plan *p)
 				       "this Idempotency-Key has been used: the first request went through");
 			return PLAN_FAILED;
 		case DYN_REFUSED:
-			end = refused(p, &q);
+			end = refused(&q);
 			if (end != PLAN_DONE)
 				return end;
 			break;
@@ -482,6 +548,12 @@ static void follow_adds(struct run *b, const struct run *r, const struct entity 
 	branch_clear(b, r);
 }
 
+static void follow_self(struct plan *p, struct run *b)
+{
+	if (p->item && p->self.count)
+		follow_adds(b, p->run, p->entity, p->key, &p->self);
+}
+
 static void follow_counters(struct plan *p, struct run *b)
 {
 	for (size_t i = 0; i < p->count; i++) {
@@ -490,8 +562,9 @@ static void follow_counters(struct plan *p, struct run *b)
 		if (a->role == PLAN_TARGET && !a->left_out && a->add.count)
 			follow_adds(b, p->run, a->entity, a->key, &a->add);
 	}
-	if (p->item && p->self.count)
-		follow_adds(b, p->run, p->entity, p->key, &p->self);
+	follow_self(p, b);
+	for (size_t i = 0; i < p->part_count; i++)
+		follow_self(p->parts[i], b);
 }
 
 /* The source of a copy may have changed between the reading and the commit, by a write that could not see this item. */
@@ -516,6 +589,25 @@ static void follow_copies(struct plan *p, struct run *b)
 
 #define FOLLOW_MOST 8 /* a counter moves a key, which moves a counter…: the rest is the keeper's */
 
+static void follow_item(struct plan *p, struct run *b, bool keeper)
+{
+	follow_copies(p, b);
+	if (!keeper && write_is_move(p) && !keep_copies(b, p->entity, p->old, VALUE_ABSENT))
+		complain(b, "copies of a moved item were not updated");
+	if (!keeper && !keep_copies(b, p->entity, write_is_move(p) ? VALUE_ABSENT : p->old, row_item(p->item)))
+		complain(b, "copies were not updated");
+	branch_clear(b, p->run);
+}
+
+static void follow_part(struct plan *part, struct run *b, bool keeper)
+{
+	if (part->item)
+		follow_item(part, b, keeper);
+	deleting_follow(part);
+	if (!part->item && value_present(part->old))
+		plan_follow_removal(part);
+}
+
 void plan_follow(struct plan *p)
 {
 	bool keeper = p->run->app && p->run->app->keeper_runs; /* the keeper sees the change in the stream */
@@ -529,13 +621,10 @@ void plan_follow(struct plan *p)
 	b = branch_new(p->run);
 	if (!keeper)
 		follow_counters(p, b);
-	if (!p->item)
-		return;
-	follow_copies(p, b);
-	if (!keeper && write_is_move(p) && !keep_copies(b, p->entity, p->old, VALUE_ABSENT))
-		complain(b, "copies of a moved item were not updated");
-	if (!keeper && !keep_copies(b, p->entity, write_is_move(p) ? VALUE_ABSENT : p->old, row_item(p->item)))
-		complain(b, "copies were not updated");
+	if (p->item)
+		follow_item(p, b, keeper);
+	for (size_t i = 0; i < p->part_count; i++)
+		follow_part(p->parts[i], b, keeper);
 	branch_clear(b, p->run);
 }
 

@@ -82,7 +82,8 @@ bool plan_add_ask(struct plan *p, struct plan_action *a, const struct plan_ask *
 	if (!a->ask_count)
 		plan_ask_alive(p, a);
 	GROW_IN(p->run->arena, a->asks, a->ask_count, a->ask_capacity, 4);
-	a->asks[a->ask_count++] = *ask;
+	a->asks[a->ask_count] = *ask;
+	a->asks[a->ask_count++].by = p->write;
 	if (!ask->if_ || plan_filter(p, a, ask->if_, &cannot))
 		return true;
 	return cannot && ask_here(p, a, ask);
@@ -143,31 +144,70 @@ static bool ask_self(struct plan *p, const struct plan_ask *ask)
 
 /* ---- counts ---- */
 
-/* what an item contributes to a count, before or after */
-struct side {
-	bool counts;
-	struct number amount;
+/* What an item contributes to one target, before and after. */
+struct share {
 	struct value *args;
+	struct number before, after;
+	bool was, is;
 };
 
-static bool side_of(struct plan *p, const struct count_rule *c, const struct row *item, struct side *out)
-{
-	struct scope s = { .run = p->run, .item = item };
-	struct value by;
+struct shares {
+	struct plan *plan;
+	const struct count_rule *rule;
+	bool after; /* which side is being added */
+	struct share *list;
+	size_t count, capacity;
+};
 
-	*out = (struct side){ .amount = number_from_i64(1) };
-	if (!item || row_is_empty(item))
-		return true;
-	if (!scope_holds(&s, c->when, &out->counts))
-		return false;
-	if (out->counts && c->by) {
-		if (!scope_value(&s, c->by, &by))
-			return false;
-		out->counts = value_type(by) == VALUE_N;
-		if (out->counts)
-			out->amount = value_number(by);
+/* The same target may come several times: for each element of a list. */
+static struct share *share_of(struct shares *x, struct value *args)
+{
+	size_t n = x->rule->target.arg_count;
+
+	for (size_t i = 0; i < x->count; i++)
+		if (values_equal(x->list[i].args, args, n))
+			return &x->list[i];
+	if (x->count > DYN_MOST_ACTIONS) {
+		(void)run_fail(x->plan->run, PROBLEM_INVALID,
+			       "this would change too many items: at most %d can be changed at once", DYN_MOST_ACTIONS);
+		return NULL;
 	}
-	return !out->counts || scope_args(&s, c->target.args, c->target.arg_count, &out->args);
+	GROW_IN(x->plan->run->arena, x->list, x->count, x->capacity, 2);
+	x->list[x->count] = (struct share){ args, number_from_i64(0), number_from_i64(0), false, false };
+	return &x->list[x->count++];
+}
+
+static bool add_share(void *ctx, struct scope *s)
+{
+	struct shares *x = ctx;
+	struct number amount = number_from_i64(1), *sum;
+	struct error e = { 0 };
+	struct share *share;
+	struct value by, *args;
+	bool counts;
+
+	if (!scope_holds(s, x->rule->when, &counts) || (counts && x->rule->by && !scope_value(s, x->rule->by, &by)))
+		return false;
+	if (!counts || (x->rule->by && value_type(by) != VALUE_N))
+		return true;
+	if (x->rule->by)
+		amount = value_number(by);
+	if (!scope_args(s, x->rule->target.args, x->rule->target.arg_count, &args))
+		return false;
+	share = share_of(x, args);
+	if (!share)
+		return false;
+	*(x->after ? &share->is : &share->was) = true;
+	sum = x->after ? &share->after : &share->before;
+	return number_add(sum, &amount, sum, x->plan->run->arena, &e) || run_error(x->plan->run, &e);
+}
+
+static bool add_side(struct shares *x, const struct row *item, bool after)
+{
+	struct scope s = { .run = x->plan->run, .item = item };
+
+	x->after = after;
+	return !item || row_is_empty(item) || scope_each(&s, &x->rule->each, add_share, x);
 }
 
 /* Moves the counter. `starts`: the item did not count there before, so the target must exist and fit. */
@@ -175,7 +215,7 @@ static bool move_counter(struct plan *p, const struct count_rule *c, struct valu
 			 bool starts)
 {
 	const struct entity *e = c->target.to;
-	struct plan_ask ask = { .reference = &c->target, .args = args, .if_ = c->if_ };
+	struct plan_ask ask = { .reference = &c->target, .args = args, .if_ = c->if_, .by = p->write, .each = &c->each };
 	struct plan_action *a;
 	struct value key;
 
@@ -191,30 +231,30 @@ static bool move_counter(struct plan *p, const struct count_rule *c, struct valu
 	if (!starts && value_equal(key, p->write->gone))
 		return true;
 	a = plan_target(p, e, key);
+	a->named = a->named || c->each.list;
 	return fields_move(p->run, &a->add, c->attribute, n) && (!starts || plan_add_ask(p, a, &ask));
 }
 
 static bool plan_count(struct plan *p, const struct count_rule *c)
 {
+	struct shares x = { .plan = p, .rule = c };
 	const struct number zero = number_from_i64(0);
-	struct side before, after;
 	struct error e = { 0 };
-	struct number n;
 
-	if (!side_of(p, c, &p->old_row, &before) || !side_of(p, c, p->item, &after))
+	if (!add_side(&x, &p->old_row, false) || !add_side(&x, p->item, true))
 		return false;
-	if (before.counts && after.counts && values_equal(before.args, after.args, c->target.arg_count)) {
-		if (!number_sub(&after.amount, &before.amount, &n, p->run->arena, &e))
+	for (size_t i = 0; i < x.count; i++) {
+		const struct share *share = &x.list[i];
+		struct number n;
+
+		if (!number_sub(&share->after, &share->before, &n, p->run->arena, &e))
 			return run_error(p->run, &e);
-		return number_cmp(&n, &zero) == 0 || move_counter(p, c, after.args, &n, false);
-	}
-	if (before.counts) {
-		if (!number_sub(&zero, &before.amount, &n, p->run->arena, &e))
-			return run_error(p->run, &e);
-		if (!move_counter(p, c, before.args, &n, false))
+		if (share->was && share->is && number_cmp(&n, &zero) == 0)
+			continue;
+		if (!move_counter(p, c, share->args, &n, !share->was))
 			return false;
 	}
-	return !after.counts || move_counter(p, c, after.args, &after.amount, true);
+	return true;
 }
 
 /* +1 and -1 on one counter cancel out; drops targets that are neither moved nor required. */
@@ -251,25 +291,44 @@ bool plan_counts(struct plan *p)
 
 /* ---- requirements ---- */
 
-static bool plan_requirement(struct plan *p, const struct requirement *q)
+struct requiring {
+	struct plan *plan;
+	const struct requirement *rule;
+};
+
+static bool require_one(void *ctx, struct scope *s)
 {
+	const struct requiring *x = ctx;
+	const struct requirement *q = x->rule;
+	struct plan *p = x->plan;
 	const struct entity *e = q->target.to;
-	struct plan_ask ask = { .reference = &q->target, .if_ = q->if_, .sentence = q->sentence };
-	struct scope s = write_scope(p->write, p->item, value_present(p->old) ? &p->old_row : NULL);
+	struct plan_ask ask = {
+		.reference = &q->target, .if_ = q->if_, .sentence = q->sentence, .by = p->write, .each = &q->each
+	};
 	struct value *args, key;
 	bool holds;
 
-	if (!scope_holds(&s, q->when, &holds))
+	if (!scope_holds(s, q->when, &holds))
 		return false;
 	if (!holds)
 		return true;
-	if (!scope_args(&s, q->target.args, q->target.arg_count, &args) ||
+	if (!scope_args(s, q->target.args, q->target.arg_count, &args) ||
 	    !entity_locate(p->run, e, args, q->target.arg_count, &key))
 		return false;
 	ask.args = args;
+	if (p->count > DYN_MOST_ACTIONS)
+		return run_fail(p->run, PROBLEM_INVALID,
+				"this would change too many items: at most %d can be changed at once", DYN_MOST_ACTIONS);
 	if (!value_present(key) || (is_self(p, key) && !value_present(p->old)))
 		return plan_tell_missing(p->write, &ask);
 	return is_self(p, key) ? ask_self(p, &ask) : plan_add_ask(p, plan_target(p, e, key), &ask);
+}
+
+static bool plan_requirement(struct plan *p, const struct requirement *q)
+{
+	struct scope s = write_scope(p->write, p->item, value_present(p->old) ? &p->old_row : NULL);
+
+	return scope_each(&s, &q->each, require_one, &(struct requiring){ p, q });
 }
 
 /* Whether an attribute that the requirement names has changed. */
@@ -280,6 +339,7 @@ static bool is_touched(struct plan *p, const struct requirement *q)
 	for (size_t i = 0; i < q->target.arg_count; i++)
 		names_of_term(p->run->arena, &names, p->entity, q->target.args[i]);
 	names_of_term(p->run->arena, &names, p->entity, q->when);
+	names_of_term(p->run->arena, &names, p->entity, q->each.list);
 	return !value_present(p->old) || names_meet(&names, &p->changed);
 }
 

@@ -33,7 +33,9 @@ static bool set_caller(struct write *w, const struct attribute *a, struct row *f
 	struct run *r = w->run;
 	struct value given = row_get(f, a->at), self;
 
-	if (w->trusted || (r->caller.operator_ && value_present(given)))
+	if (w->trusted || ((w->whole || r->caller.operator_) && value_present(given)))
+		return true;
+	if (w->whole && w->whole->trusted && !r->caller.subject.n)
 		return true;
 	if (!r->caller.subject.n) {
 		const struct term *rule = w->entity->allow[ALLOW_CREATE];
@@ -64,6 +66,8 @@ static bool give_one(struct write *w, const struct attribute *a, struct row *f)
 		return false;
 	if (a->now || a->touched)
 		v = write_now(w->run, a);
+	if (a->last_writer)
+		v = write_last_writer(w->run, a);
 	if (a->counter)
 		v = value_make_i64(w->run->arena, 0);
 	if (value_present(v))
@@ -287,10 +291,12 @@ static bool refuse_new(struct write *w, const struct row *f)
 	if (!w->run->caller.subject.n)
 		return run_fail(w->run, PROBLEM_UNAUTHENTICATED, "log in to do this");
 	for (size_t i = 0; i < e->count_count && !told; i++)
-		if (!tell_hidden(w, f, &e->counts[i].target, e->counts[i].when, SLICE(""), &told))
+		if (!e->counts[i].each.list &&
+		    !tell_hidden(w, f, &e->counts[i].target, e->counts[i].when, SLICE(""), &told))
 			return false;
 	for (size_t i = 0; i < e->require_count && !told; i++)
-		if (!tell_hidden(w, f, &e->requires[i].target, e->requires[i].when, e->requires[i].sentence, &told))
+		if (!e->requires[i].each.list &&
+		    !tell_hidden(w, f, &e->requires[i].target, e->requires[i].when, e->requires[i].sentence, &told))
 			return false;
 	return run_fail(w->run, PROBLEM_FORBIDDEN, "you may not create this %.*s", SLICE_ARG(e->name));
 }
@@ -299,7 +305,7 @@ static bool may_create(struct write *w, const struct row *f, bool *out)
 {
 	struct scope s = write_scope(w, f, NULL);
 
-	*out = w->trusted || w->run->caller.operator_;
+	*out = w->trusted || w->whole || w->run->caller.operator_;
 	if (*out)
 		return true;
 	if (!w->action)
@@ -319,44 +325,52 @@ static bool ask_to_create(struct write *w, const struct row *f)
 	return may_create(w, f, &may) && (may || refuse_new(w, f));
 }
 
-enum plan_end write_put_new(struct write *w, struct row *f, struct write_result *out)
+bool write_plan_new(struct write *w, struct row *f, struct plan *p)
 {
 	struct run *r = w->run;
-	struct plan p;
-	enum plan_end end;
 	bool taken;
 
-	if (run_explores(r)) {
+	if (run_explores(r) && !w->whole) {
 		(void)!may_create(w, f, &taken);
 		write_explore(w, row_item(f));
 	}
 	/* Anonymous callers get 401 before body errors. */
 	if (!r->caller.subject.n && !r->caller.operator_ && !ask_to_create(w, f))
-		return PLAN_FAILED;
+		return false;
 	if (!input_required(r, w->entity, f)) {
-		if (r->problem.type == PROBLEM_INVALID && !w->trusted && !w->action)
+		if (r->problem.type == PROBLEM_INVALID && !w->trusted && !w->action && !w->whole)
 			input_add_password(r, w->entity,
 					   w->input ? row_find(w->input, SLICE("password")) : VALUE_ABSENT);
-		return PLAN_FAILED;
+		return false;
 	}
 	if (!entity_complete(r, w->entity, f, VALUE_ABSENT) || !write_checks(w, f, NULL) || !ask_to_create(w, f) ||
-	    !write_password(w, f, VALUE_ABSENT))
-		return PLAN_FAILED;
-	plan_init(&p, w, VALUE_ABSENT, f);
-	if (!plan_address_is_taken(&p, &taken))
-		return PLAN_FAILED;
-	if (taken)
-		return plan_tell_exists(&p);
-	if (w->action && !write_adds(w, f, NULL, &p.self))
-		return PLAN_FAILED;
-	if (!plan_make(&p) || !plan_deleting(&p))
+	    (!w->whole && !write_password(w, f, VALUE_ABSENT)))
+		return false;
+	plan_init(p, w, VALUE_ABSENT, f);
+	if (!plan_address_is_taken(p, &taken))
+		return false;
+	if (taken) {
+		(void)plan_tell_exists(p);
+		return false;
+	}
+	if (w->action && !write_adds(w, f, NULL, &p->self))
+		return false;
+	return plan_make(p) && plan_deleting(p) && plan_also(p);
+}
+
+enum plan_end write_put_new(struct write *w, struct row *f, struct write_result *out)
+{
+	struct plan p;
+	enum plan_end end;
+
+	if (!write_plan_new(w, f, &p))
 		return PLAN_FAILED;
 	end = plan_commit(&p);
 	if (end != PLAN_DONE)
 		return end;
 	out->created = true;
 	out->shown = p.shown;
-	out->full = entity_full(r, w->entity, plan_main(&p)->item);
+	out->full = entity_full(w->run, w->entity, plan_main(&p)->item);
 	plan_follow(&p);
 	return PLAN_DONE;
 }

@@ -7,6 +7,7 @@
 #include "app/db/rehearse.h"
 #include "app/read/read.h"
 #include "base/clock.h"
+#include "base/log.h"
 
 /* ---- refuse while ---- */
 
@@ -68,15 +69,22 @@ static bool ask_patterns(struct write *w, struct value full, bool again)
 
 /* ---- permanently ---- */
 
+static bool plan_removal(struct write *w, struct value old, struct plan *p)
+{
+	plan_init(p, w, old, NULL);
+	if (!plan_make(p) || !plan_deleting(p) || !plan_also(p))
+		return false;
+	plan_joined_by(p);
+	return true;
+}
+
 static enum plan_end remove_item(struct write *w, struct value old)
 {
 	struct plan p;
 	enum plan_end end;
 
-	plan_init(&p, w, old, NULL);
-	if (!plan_make(&p) || !plan_deleting(&p))
+	if (!plan_removal(w, old, &p))
 		return PLAN_FAILED;
-	plan_joined_by(&p);
 	end = plan_commit(&p);
 	w->alone = true; /* in case of a retry: a smaller transaction */
 	if (end != PLAN_DONE)
@@ -101,6 +109,24 @@ static bool nothing_hangs_on(struct write *w, struct value old)
 	backend_settle(w->run->backend);
 	clock_pause_us(wait_ms * 1000);
 	return ask_patterns(w, old, true);
+}
+
+bool write_plan_deletion(struct write *w, struct value old, struct row *f, struct plan *p)
+{
+	if (!nothing_hangs_on(w, old))
+		return false;
+	return w->entity->delete_.soft ? write_plan_alter(w, old, f, p) : plan_removal(w, old, p);
+}
+
+void write_deletes(struct write *w)
+{
+	const struct delete_rule *d = &w->entity->delete_;
+
+	w->deletes = true;
+	w->set = d->set;
+	w->set_count = d->set_count;
+	w->remove = d->remove;
+	w->remove_count = d->remove_count;
 }
 
 static bool may_delete(struct write *w, struct value full)
@@ -136,24 +162,28 @@ static enum plan_end delete_once(struct write *w, struct write_result *out)
 
 bool write_delete(struct run *r, const struct identity *of, const struct write_options *o, struct write_result *out)
 {
-	const struct entity *e = of->entity;
-	struct write w = {
-		.run = r,
-		.entity = e,
-		.args = of->args,
-		.arg_count = of->count,
-		.options = o,
-		.deletes = true,
-		.set = e->delete_.set,
-		.set_count = e->delete_.set_count,
-		.remove = e->delete_.remove,
-		.remove_count = e->delete_.remove_count,
-	};
+	struct write w = { .run = r, .entity = of->entity, .args = of->args, .arg_count = of->count, .options = o };
 
+	write_deletes(&w);
 	return write_try(&w, delete_once, out);
 }
 
 /* ---- by the runtime ---- */
+
+/* What the item's entity also writes must not keep it for ever. */
+static enum plan_end remove_alone(struct write *w, struct value full)
+{
+	struct run *r = w->run;
+	enum plan_end end = remove_item(w, full);
+
+	if (end != PLAN_FAILED || w->quiet || !w->entity->also_count || r->rider_lost || w->over ||
+	    r->problem.type == PROBLEM_INTERNAL || r->problem.type == PROBLEM_BUSY)
+		return end;
+	log_warn("%.*s: a %.*s is removed without what is also written: %.*s", SLICE_ARG(r->design->name),
+		 SLICE_ARG(w->entity->name), SLICE_ARG(r->problem.detail));
+	w->quiet = true;
+	return PLAN_AGAIN;
+}
 
 /* Also removes expired items: reads them as stored. */
 static enum plan_end remove_once(struct write *w, struct write_result *out)
@@ -169,7 +199,7 @@ static enum plan_end remove_once(struct write *w, struct write_result *out)
 	full = entity_full(w->run, w->entity, stored);
 	if (w->unless && !w->unless(w->unless_ctx, w, full, &w->over))
 		return PLAN_FAILED;
-	return w->over ? PLAN_DONE : remove_item(w, full);
+	return w->over ? PLAN_DONE : remove_alone(w, full);
 }
 
 bool write_remove(struct run *r, const struct entity *e, struct value key)

@@ -16,7 +16,14 @@ struct held {
 
 static bool fail_check(const struct held *h)
 {
-	return run_fail(h->plan->run, PROBLEM_CONFLICT, "%.*s", SLICE_ARG(h->check->sentence));
+	struct run *r = h->plan->run;
+	struct slice item;
+
+	if (!h->action->named)
+		return run_fail(r, PROBLEM_CONFLICT, "%.*s", SLICE_ARG(h->check->sentence));
+	item = write_identity_text(r, entity_identity(r, &h->item), h->entity->param_count);
+	return run_fail(r, PROBLEM_CONFLICT, "%.*s %.*s: %.*s", SLICE_ARG(h->entity->name), SLICE_ARG(item),
+			SLICE_ARG(h->check->sentence));
 }
 
 static void still(struct held *h, const struct name_list *names)
@@ -157,7 +164,7 @@ static bool read_item(struct held *h, bool *there)
 
 	*there = true;
 	if (h->action->role == PLAN_MAIN) {
-		row_copy(&h->item, r->arena, h->plan->item);
+		row_copy(&h->item, r->arena, h->action->of->item);
 		return true;
 	}
 	if (!entity_fetch_key(r, h->entity, h->action->key, true, &full))
@@ -169,7 +176,7 @@ static bool read_item(struct held *h, bool *there)
 
 static bool hold_checks(struct plan *p, struct plan_action *a)
 {
-	struct held h = { .plan = p, .action = a, .entity = a->role == PLAN_MAIN ? p->entity : a->entity };
+	struct held h = { .plan = p, .action = a, .entity = a->role == PLAN_MAIN ? a->of->entity : a->entity };
 	bool there = false;
 
 	for (size_t i = 0; i < h.entity->check_count; i++) {

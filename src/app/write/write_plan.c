@@ -91,6 +91,8 @@ void plan_init(struct plan *p, struct write *w, struct value old, const struct r
 	*p = (struct plan){ .write = w, .run = r, .entity = w->entity, .old = old, .item = item };
 	row_from(&p->old_row, r->arena, w->entity, old);
 	fields_init(&p->self, r->arena);
+	for (size_t i = 0; i < w->moves.count; i++)
+		fields_set(&p->self, w->moves.list[i].name, w->moves.list[i].value);
 	if (value_present(old))
 		p->old_key = dyn_key_of(r, old);
 	if (item)
@@ -106,7 +108,7 @@ struct plan_action *plan_add(struct plan *p, enum plan_role role, enum dyn_write
 
 	GROW_IN(a, p->actions, p->count, p->capacity, 8);
 	x = &p->actions[p->count++];
-	*x = (struct plan_action){ .role = role, .kind = kind, .key = key };
+	*x = (struct plan_action){ .role = role, .of = p, .kind = kind, .key = key };
 	fields_init(&x->set, a);
 	fields_init(&x->add, a);
 	fields_init(&x->equal, a);
@@ -312,7 +314,7 @@ static bool plan_update(struct plan *p)
 		fields_set(&a->add, p->self.list[i].name, p->self.list[i].value);
 	if (a->set.count || a->add.count) {
 		plan_watch(p, a);
-	} else if (others) {
+	} else if (others || plan_has_also(p)) {
 		a->kind = DYN_CHECK;
 		plan_watch(p, a);
 	} else {
@@ -330,9 +332,14 @@ static bool plan_item(struct plan *p)
 
 bool plan_make(struct plan *p)
 {
+	plan_also_looks(p);
 	if (!plan_counts(p) || !plan_takes(p) || !plan_requires(p) || !plan_companions(p) || !plan_secret(p))
 		return false;
-	if (!(p->item ? plan_item(p) : plan_delete(p)) || !plan_held(p))
+	if (!(p->item ? plan_item(p) : plan_delete(p)))
+		return false;
+	if (p->write->whole || plan_has_also(p))
+		return true; /* plan_also() */
+	if (!plan_held(p))
 		return false;
 	plan_witnesses(p);
 	return true;
@@ -341,7 +348,7 @@ bool plan_make(struct plan *p)
 struct plan_action *plan_main(struct plan *p)
 {
 	for (size_t i = 0; i < p->count; i++)
-		if (p->actions[i].role == PLAN_MAIN)
+		if (p->actions[i].role == PLAN_MAIN && p->actions[i].of == p)
 			return &p->actions[i];
 	return NULL;
 }

@@ -11,6 +11,9 @@
  *   them.
  *   P4 attributes of other items that rules and terms have read (witness.h) are conditions too: of the plan's action
  *   on that item (P1), else of a separate check. If one no longer holds, the write starts again.
+ *   P5 items that are also written (write_also.c) are plans of their own, the parts. Their actions are joined into the
+ *   plan of the item that the request is about, in order (P1: write_join.c); terms of later parts see what earlier ones
+ *   make, and none of that becomes a condition.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef THORPE_APP_WRITE_WRITE_PLAN_H
 #define THORPE_APP_WRITE_WRITE_PLAN_H
@@ -86,6 +89,14 @@ struct write {
 	write_unless *unless;           /* of write_remove_unless(); NULL: none */
 	void *unless_ctx;
 	bool alone; /* a deletion was refused with its children: now without them */
+	bool quiet; /* writes nothing under `also` */
+	/* of an item that is also written (P5) */
+	struct write *whole;        /* the write of the request's item; NULL: this is it */
+	const struct also_rule *as; /* the rule that writes it */
+	struct fields moves;        /* counters that its `add` moves */
+	/* of the request's item: those of its parts, kept from try to try */
+	struct write **parts;
+	size_t part_count, part_capacity;
 	/* of the current try */
 	enum write_match match;
 	struct copy_note *copies;
@@ -113,10 +124,13 @@ struct plan_ask {
 	const struct value *args;
 	const struct term *if_;
 	struct slice sentence;
+	struct write *by;             /* whose rule it is */
+	const struct each_rule *each; /* its `for`; NULL: none */
 };
 
 struct plan_action {
 	enum plan_role role;
+	struct plan *of; /* the part that it comes from, or the plan itself */
 	enum dyn_write_kind kind;
 	struct slice table; /* MARKER: <table>.thorpe; else empty */
 	struct value key, item;
@@ -128,6 +142,7 @@ struct plan_action {
 	const struct entity *entity;       /* TARGET: whose item */
 	struct plan_ask *asks;             /* TARGET: without any, it may be missing */
 	size_t ask_count, ask_capacity;
+	bool named;     /* messages about it say which item it is: there are several */
 	bool takes;     /* TARGET: it has the sequence that a number is taken from */
 	bool witnessed; /* it was read (P4): if refused for that, the write starts again */
 	bool left_out;  /* it is gone, which is fine */
@@ -150,6 +165,8 @@ struct plan {
 	struct marker *markers; /* to put; deleting.h */
 	size_t marker_count;
 	enum write_shown shown; /* plan_shown(), of the commit */
+	struct plan **parts;    /* P5 */
+	size_t part_count, part_capacity;
 };
 
 /* ---- the parts of a plan ---- */
@@ -157,6 +174,18 @@ struct plan {
 void plan_init(struct plan *p, struct write *w, struct value old, const struct row *item);
 /* Adds all parts: counts, requirements, companions, credentials, and the item itself with its condition. */
 bool plan_make(struct plan *p) MUST_CHECK;
+/* The rest of it, after plan_deleting(): what is written under `also`, then conditions on everything that was read. */
+bool plan_also(struct plan *p) MUST_CHECK;
+/* Whether rules under `also` are for this write. */
+bool plan_has_also(const struct plan *p);
+/* Notes what the terms of these rules read of the item. */
+void plan_also_looks(struct plan *p);
+/* Takes over the actions of a part; then later terms see what it makes. */
+bool plan_join(struct plan *p, struct plan *part) MUST_CHECK;
+/* Later terms see what the plan makes. */
+bool plan_promise(struct plan *p) MUST_CHECK;
+/* Says in the problem that it is about the part. Returns false. */
+bool plan_tell_part(struct plan *part);
 /* Whether there is anything to write. */
 bool plan_is_empty(const struct plan *p);
 struct plan_action *plan_add(struct plan *p, enum plan_role role, enum dyn_write_kind kind, struct value key);
@@ -229,6 +258,8 @@ struct scope write_scope(struct write *w, const struct row *item, const struct r
 struct value write_now(struct run *r, const struct attribute *a);
 /* The same for a `touched` attribute whose value was `old`: never the same value twice (write_version.c). */
 struct value write_touched(struct run *r, const struct attribute *a, struct value old);
+/* The caller, as the attribute has it; absent: the server itself, or anonymous. */
+struct value write_last_writer(struct run *r, const struct attribute *a);
 /* A term's value in the attribute's stored form: normalised; a timestamp for an epoch becomes a number. */
 struct value write_fit(struct run *r, const struct attribute *a, struct value v);
 struct slice write_identity_text(struct run *r, const struct value *args, size_t n);
@@ -236,6 +267,13 @@ bool write_is_move(const struct plan *p);
 
 /* Makes a new item from `given`: caller, ids, times, defaults, copies. Not complete yet. */
 bool write_make(struct write *w, const struct row *given, struct row *f) MUST_CHECK;
+/* The whole plan of a new item, of a changed one, and of what the entity's `delete` says; all but the commit. *f: the
+ * item as it becomes, if it stays. */
+bool write_plan_new(struct write *w, struct row *f, struct plan *p) MUST_CHECK;
+bool write_plan_alter(struct write *w, struct value old, struct row *f, struct plan *p) MUST_CHECK;
+bool write_plan_deletion(struct write *w, struct value old, struct row *f, struct plan *p) MUST_CHECK;
+/* What an entity's `delete` sets, for a deletion. */
+void write_deletes(struct write *w);
 /* Puts it. `by_action`: under that action's rule; if a concurrent write was first, starts again. */
 enum plan_end write_put_new(struct write *w, struct row *f, struct write_result *out) MUST_CHECK;
 /* Sets the marked attributes (by position in the entity) to their defaults, in order of dependency; clears `which`. */

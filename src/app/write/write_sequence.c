@@ -13,18 +13,26 @@ static struct number last_of(const struct take_note *n)
 	return value_type(n->last) == VALUE_N ? value_number(n->last) : number_from_i64(0);
 }
 
-/* The last number so far: a write may take several. */
-static struct number last_taken(const struct write *w, const struct take_note *n)
+static void raise_to_taken(const struct write *w, const struct take_note *n, struct number *last)
 {
-	struct number last = last_of(n);
-
 	for (size_t i = 0; i < w->take_count; i++) {
 		const struct take_note *before = &w->takes[i];
 
 		if (slice_equal(before->attribute->next_attribute, n->attribute->next_attribute) &&
-		    value_equal(before->key, n->key) && number_cmp(&before->number, &last) > 0)
-			last = before->number;
+		    value_equal(before->key, n->key) && number_cmp(&before->number, last) > 0)
+			*last = before->number;
 	}
+}
+
+/* The last number so far: a transaction may take several. */
+static struct number last_taken(const struct write *w, const struct take_note *n)
+{
+	const struct write *whole = w->whole ? w->whole : w;
+	struct number last = last_of(n);
+
+	raise_to_taken(whole, n, &last);
+	for (size_t i = 0; i < whole->part_count; i++)
+		raise_to_taken(whole->parts[i], n, &last);
 	return last;
 }
 
@@ -59,6 +67,7 @@ static bool take_next(struct write *w, const struct attribute *a, struct take_no
 bool write_take(struct write *w, const struct attribute *a, struct row *f)
 {
 	struct run *r = w->run;
+	struct write *whole = w->whole ? w->whole : w;
 	struct take_note n = { .attribute = a, .source = a->next->to };
 	struct value given = row_get(f, a->at);
 	struct scope s = write_scope(w, f, NULL);
@@ -69,8 +78,8 @@ bool write_take(struct write *w, const struct attribute *a, struct row *f)
 	if (!scope_args(&s, a->next->args, a->next->arg_count, &n.args) ||
 	    !entity_locate(r, n.source, n.args, a->next->arg_count, &n.key))
 		return false;
-	if (value_present(n.key) && !w->turn)
-		w->turn = turn_take(r->arena, slice_make(n.key.p, n.key.n));
+	if (value_present(n.key) && !whole->turn)
+		whole->turn = turn_take(r->arena, slice_make(n.key.p, n.key.n));
 	if (!entity_look_at(r, n.source, n.key, true, &look))
 		return false;
 	if (!w->trusted && look.item.entity) {

@@ -97,7 +97,8 @@ static enum plan_end traces_once(struct write *w, struct write_result *out)
 
 bool write_remove_traces(struct run *r, const struct entity *e, struct value gone, bool *wrote)
 {
-	struct traces t = { .write = { .run = r, .entity = e, .trusted = true, .deletes = true }, .gone = gone };
+	struct traces t = { .write = { .run = r, .entity = e, .trusted = true, .quiet = true, .deletes = true },
+			    .gone = gone };
 	struct write_result out = { 0 };
 	bool ok = write_try(&t.write, traces_once, &out);
 

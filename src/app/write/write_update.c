@@ -16,7 +16,7 @@ static bool may_alter(struct write *w, struct value full, bool *out)
 	struct row f;
 	struct scope s;
 
-	*out = w->trusted || r->caller.operator_;
+	*out = w->trusted || w->whole || r->caller.operator_;
 	if (*out)
 		return true;
 	write_looks_at(w, rule ? rule : w->entity->allow[verb]);
@@ -43,7 +43,7 @@ static bool may_move(struct write *w, const struct row *f, const struct row *bef
 	for (size_t i = 0; i < w->entity->param_count; i++)
 		if (!value_equal(row_get(f, w->entity->param_at[i]), row_get(before, w->entity->param_at[i])))
 			moves = true;
-	if (!moves || w->trusted || w->action || w->deletes || w->entity->login.present)
+	if (!moves || w->trusted || w->whole || w->action || w->deletes || w->entity->login.present)
 		return true;
 	if (!entity_allows_row(w->run, w->entity, ALLOW_UPDATE, f, before, &may))
 		return false;
@@ -232,9 +232,15 @@ static void touch(struct write *w, struct row *f, const struct row *before)
 {
 	for (size_t i = 0; i < w->entity->attribute_count; i++) {
 		const struct attribute *a = &w->entity->attributes[i];
+		struct value v;
 
-		if (a->touched && !(w->input && row_has(w->input, a->at)))
-			row_set(f, a->at, write_touched(w->run, a, row_get(before, a->at)));
+		if (!(a->touched || a->last_writer) || (w->input && row_has(w->input, a->at)))
+			continue;
+		v = a->touched ? write_touched(w->run, a, row_get(before, a->at)) : write_last_writer(w->run, a);
+		if (value_present(v))
+			row_set(f, a->at, v);
+		else
+			row_drop(f, a->at);
 	}
 }
 
@@ -251,12 +257,27 @@ static bool make_altered(struct write *w, struct value old, struct row *f)
 		return false;
 	if (w->trusted)
 		return true;
-	if (differs(f, old) || value_present(w->hash) || (w->action && w->action->add_count)) {
+	if (differs(f, old) || value_present(w->hash) || (w->action && w->action->add_count) || w->moves.count) {
 		touch(w, f, &before);
 		if (!entity_complete(r, e, f, old))
 			return false;
 	}
 	return may_move(w, f, &before) && write_checks(w, f, &before);
+}
+
+bool write_plan_alter(struct write *w, struct value old, struct row *f, struct plan *p)
+{
+	bool may;
+
+	if (!may_alter(w, old, &may) || (!may && !write_refuse(w, old)) || !write_if_match(w, old) ||
+	    !action_fits(w, old) || !make_altered(w, old, f))
+		return false;
+	plan_init(p, w, old, f);
+	if ((w->action && !write_adds(w, f, &p->old_row, &p->self)) || !plan_make(p) || !plan_deleting(p) ||
+	    !plan_also(p))
+		return false;
+	plan_joined_by(p);
+	return true;
 }
 
 enum plan_end write_alter(struct write *w, struct value old, struct write_result *out)
@@ -265,18 +286,12 @@ enum plan_end write_alter(struct write *w, struct value old, struct write_result
 	struct row f, result;
 	enum plan_end end;
 	struct plan p;
-	bool may;
 
-	if (!may_alter(w, old, &may) || (!may && !write_refuse(w, old)) || !write_if_match(w, old) ||
-	    !action_fits(w, old) || !make_altered(w, old, &f))
-		return PLAN_FAILED;
-	plan_init(&p, w, old, &f);
-	if ((w->action && !write_adds(w, &f, &p.old_row, &p.self)) || !plan_make(&p) || !plan_deleting(&p))
+	if (!write_plan_alter(w, old, &f, &p))
 		return PLAN_FAILED;
 	out->full = row_item(&f);
 	if (plan_is_empty(&p))
 		return PLAN_DONE;
-	plan_joined_by(&p);
 	end = plan_commit(&p);
 	if (end != PLAN_DONE)
 		return end;
@@ -344,7 +359,7 @@ static enum plan_end refresh_once(struct write *w, struct write_result *out)
 
 bool write_refresh(struct run *r, const struct entity *e, struct value key, const struct entity *copies_of)
 {
-	struct write w = { .run = r, .entity = e, .key = key, .trusted = true, .copies_of = copies_of };
+	struct write w = { .run = r, .entity = e, .key = key, .trusted = true, .quiet = true, .copies_of = copies_of };
 	struct write_result out;
 
 	return write_try(&w, refresh_once, &out);

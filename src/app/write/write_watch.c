@@ -106,6 +106,7 @@ static void watch_counts(struct watch *w)
 		names_of_reference(w, &names, &e->counts[i].target);
 		names_of_term(w->arena, &names, e, e->counts[i].by);
 		names_of_term(w->arena, &names, e, e->counts[i].when);
+		names_of_term(w->arena, &names, e, e->counts[i].each.list);
 		if (!w->plan->item || names_meet(&names, &w->plan->changed))
 			watch_names(w, &names);
 	}
@@ -118,6 +119,7 @@ static void watch_requirements(struct watch *w, const struct requirement *list, 
 
 		names_of_reference(w, &names, &list[i].target);
 		names_of_term(w->arena, &names, w->plan->entity, list[i].when);
+		names_of_term(w->arena, &names, w->plan->entity, list[i].each.list);
 		if (always || names_meet(&names, &w->plan->changed))
 			watch_names(w, &names);
 	}

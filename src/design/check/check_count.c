@@ -19,7 +19,7 @@ static bool is_counted(const struct checker *c, const struct entity *e, struct s
 	EACH (struct action, x, e->actions, e->action_count)
 		if (is_assigned(x->add, x->add_count, attribute))
 			return true;
-	return false;
+	return design_also_sets(c->d, e, attribute);
 }
 
 static void counter_never_moved(struct checker *c, const struct entity *e, const struct attribute *a)
@@ -41,7 +41,7 @@ static bool is_set_by_server(const struct checker *c, const struct entity *e, st
 	EACH (struct action, x, e->actions, e->action_count)
 		if (is_assigned(x->set, x->set_count, attribute))
 			return true;
-	return false;
+	return design_also_sets(c->d, e, attribute);
 }
 
 static void number_nobody_keeps(struct checker *c, const struct entity *e, const struct attribute *a)

@@ -83,6 +83,15 @@ static bool removed_by_processor(const struct checker *c, const struct entity *e
 	return false;
 }
 
+/* Whether the deletion's own transaction removes the other item, or puts such items: a trail is meant to stay. */
+static bool also_decided(const struct entity *e, const struct entity *other)
+{
+	EACH (struct also_rule, x, e->also, e->also_count)
+		if (x->kind != ALSO_UPDATE && x->to == other && (x->events & ON_DELETED))
+			return true;
+	return false;
+}
+
 /* Stored in the partition of the other. */
 static bool lives_under(const struct checker *c, const struct entity *e, const struct entity *root)
 {
@@ -111,7 +120,7 @@ static void orphans(struct checker *c, const struct entity *e)
 			continue;
 		if (covers(c, e->delete_.then_access, e->delete_.then_count, other) ||
 		    covers(c, e->delete_.refuse_access, e->delete_.refuse_count, other) ||
-		    removed_by_processor(c, e, other))
+		    removed_by_processor(c, e, other) || also_decided(e, other))
 			continue;
 		buf_str(&left, left.n ? ", " : "");
 		buf_put(&left, other->name);

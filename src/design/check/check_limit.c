@@ -27,24 +27,92 @@ static double most_elements(const struct entity *e, const struct term *t)
 	return -1;
 }
 
-static void transaction_size(struct checker *c, const struct entity *e)
+/* Actions of a transaction; `open`: for each element of a list without a maximum. */
+struct sum {
+	double actions;
+	struct place open;
+};
+
+static double times(struct sum *x, const struct entity *e, const struct term *list, struct place place)
 {
-	double actions = 1 + (double)e->count_count + (double)e->require_count + (e->delete_.then_count ? 1 : 0);
-	const struct companion *open = NULL;
-	EACH (struct companion, k, e->companions, e->companion_count) {
-		double n = k->each_list ? most_elements(e, k->each_list) : 1;
-		if (n < 0)
-			open = k;
-		else
-			actions += n;
+	double n = list ? most_elements(e, list) : 1;
+
+	if (n < 0 && !x->open.line)
+		x->open = place;
+	return n < 0 ? 0 : n;
+}
+
+static void add_entity(struct sum *x, const struct entity *e, double n)
+{
+	x->actions += n * (1 + (e->delete_.then_count ? 1 : 0));
+	EACH (struct count_rule, r, e->counts, e->count_count)
+		x->actions += n * times(x, e, r->each.list, r->target.place);
+	EACH (struct requirement, r, e->requires, e->require_count)
+		x->actions += n * times(x, e, r->each.list, r->target.place);
+	EACH (struct companion, k, e->companions, e->companion_count)
+		x->actions += n * times(x, e, k->each_list, k->place);
+}
+
+#define STEPS_MOST 8 /* the loader excludes circles */
+
+static void add_also(struct sum *x, const struct entity *e, int event, double n, int steps);
+
+static void add_rule(struct sum *x, const struct entity *e, const struct also_rule *r, double n, int steps)
+{
+	n *= times(x, e, r->each.list, r->place);
+	if (r->kind == ALSO_UPDATE && !r->with_count) {
+		x->actions += n;
+		return;
 	}
-	if (actions > ACTIONS_MAX)
-		check_say(c, AT_SUBJECT, "one %.*s can take %.0f actions", SLICE_ARG(e->name), actions);
-	if (open) {
-		check_say(c, open->place, "one %.*s takes an action for each element of a list without a maximum",
-			  SLICE_ARG(e->name));
+	add_entity(x, r->to, n);
+	add_also(x, r->to,
+		 r->kind == ALSO_PUT      ? ON_CREATED
+		 : r->kind == ALSO_UPDATE ? ON_UPDATED
+					  : ON_DELETED,
+		 n, steps);
+}
+
+static void add_also(struct sum *x, const struct entity *e, int event, double n, int steps)
+{
+	EACH (struct also_rule, r, e->also, steps < STEPS_MOST ? e->also_count : 0)
+		if (r->events & event)
+			add_rule(x, e, r, n, steps + 1);
+}
+
+static void say_size(struct checker *c, const struct sum *x, struct slice what, struct slice of)
+{
+	if (x->actions > ACTIONS_MAX)
+		check_say(c, AT_SUBJECT, "%.*s %.*s can take %.0f actions", SLICE_ARG(what), SLICE_ARG(of), x->actions);
+	if (x->open.line) {
+		check_say(c, x->open, "%.*s %.*s takes an action for each element of a list without a maximum",
+			  SLICE_ARG(what), SLICE_ARG(of));
 		check_severity(c, SEVERITY_WARNING);
 	}
+}
+
+static void action_size(struct checker *c, const struct entity *e, const struct action *a)
+{
+	struct sum x = { 0 };
+
+	add_entity(&x, e, 1);
+	add_also(&x, e, ON_UPDATED, 1, 0);
+	EACH (struct requirement, r, a->requires, a->require_count)
+		x.actions += times(&x, e, r->each.list, r->target.place);
+	EACH (struct also_rule, r, a->also, a->also_count)
+		add_rule(&x, e, r, 1, 1);
+	say_size(c, &x, a->name, e->name);
+}
+
+static void transaction_size(struct checker *c, const struct entity *e)
+{
+	struct sum x = { 0 };
+
+	add_entity(&x, e, 1);
+	add_also(&x, e, ON_CREATED, 1, 0);
+	say_size(c, &x, SLICE("one"), e->name);
+	EACH (struct action, a, e->actions, e->action_count)
+		if (a->also_count || a->require_count)
+			action_size(c, e, a);
 }
 
 /* ---- sizes ---- */

@@ -26,7 +26,7 @@ static bool may_be_created(const struct checker *c, const struct entity *e)
 		if ((p->effect == EFFECT_PUT || p->effect == EFFECT_COUNT || p->effect == EFFECT_UPSERT) &&
 		    p->target_entity == e)
 			return true;
-	return false;
+	return design_also_puts(c->d, e);
 }
 
 static void update_of_nothing(struct checker *c, const struct processor *p)

@@ -115,12 +115,17 @@ static void private_projected(struct checker *c, const struct entity *e, const s
 
 /* ---- rights and flags ---- */
 
+static bool writes(const void *entity, const struct entity *from, const struct also_rule *x)
+{
+	return x->to == entity && from != entity;
+}
+
 static bool is_put_by_processor(const struct checker *c, const struct entity *e)
 {
 	EACH (struct processor, p, c->d->processors, c->d->processor_count)
 		if (p->target_entity == e)
 			return true;
-	return false;
+	return design_any_also(c->d, writes, e);
 }
 
 static void rights_unsaid(struct checker *c, const struct entity *e)
@@ -168,6 +173,14 @@ static bool any_term_of_rules(const struct key_rule *list, size_t n, struct slic
 	return false;
 }
 
+static bool any_term_of_also(const struct also_rule *list, size_t n, struct slice name)
+{
+	EACH (struct also_rule, x, list, n)
+		if (term_mentions(x->when, name) || term_mentions(x->each.list, name))
+			return true;
+	return false;
+}
+
 static bool any_term_of_entity(const struct entity *e, struct slice name)
 {
 	bool found = false;
@@ -186,8 +199,9 @@ static bool any_term_of_entity(const struct entity *e, struct slice name)
 	EACH (struct attribute, a, e->attributes, e->attribute_count)
 		found |= term_mentions(a->derived, name) || term_mentions(a->when, name);
 	EACH (struct action, x, e->actions, e->action_count)
-		found |= term_mentions(x->when, name) || term_mentions(x->allow, name);
-	return found;
+		found |= term_mentions(x->when, name) || term_mentions(x->allow, name) ||
+			 any_term_of_also(x->also, x->also_count, name);
+	return found || any_term_of_also(e->also, e->also_count, name);
 }
 
 static bool is_fetch_of(const void *name, const struct term *t)

@@ -29,6 +29,8 @@ bool describe_looks(struct buf *b, const struct entity *e, enum allow_verb verb,
 void describe_reference(struct buf *b, const struct reference *r);
 /* The words, and the term after them; nothing without a term. */
 void describe_term(struct buf *b, const char *words, const struct term *t);
+/* "put Membership for user in users when role <> 'guest'" */
+void describe_also(struct buf *b, const struct also_rule *x);
 /* The request that a write of the entity becomes. `action` NULL: of the verb (ALLOW_READ: GetItem). */
 void describe_write(struct buf *b, const struct design *d, const struct entity *e, enum allow_verb verb,
 		    const struct action *action);

@@ -73,6 +73,17 @@ static void look_at_values(struct looks *l)
 	}
 }
 
+static void look_at_also(struct looks *l, const struct also_rule *list, size_t n, int event)
+{
+	EACH (struct also_rule, x, list, n) {
+		if (event && !(x->events & event))
+			continue;
+		look_at(l, x->when);
+		for (size_t i = 0; i < x->with_count; i++)
+			look_at(l, x->with[i].term);
+	}
+}
+
 static void look_for(struct looks *l, enum allow_verb verb, const struct action *x)
 {
 	const struct entity *e = l->entity;
@@ -82,7 +93,12 @@ static void look_for(struct looks *l, enum allow_verb verb, const struct action 
 		look_at(l, x->when);
 		for (size_t i = 0; i < x->set_count; i++)
 			look_at(l, x->set[i].term);
+		look_at_also(l, x->also, x->also_count, 0);
 	}
+	look_at_also(l, e->also, e->also_count,
+		     verb == ALLOW_CREATE   ? ON_CREATED
+		     : verb == ALLOW_DELETE ? ON_DELETED
+					    : ON_UPDATED);
 	if (verb == ALLOW_CREATE)
 		look_at_values(l);
 	for (size_t i = 0; verb != ALLOW_DELETE && i < e->check_count; i++)

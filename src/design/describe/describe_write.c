@@ -45,6 +45,13 @@ static void put_companions(struct buf *b, const struct design *d, const struct e
 	}
 }
 
+static void put_each(struct buf *b, const struct each_rule *each)
+{
+	if (each->list)
+		buf_printf(b, " for each %.*s", SLICE_ARG(each->variable));
+	describe_term(b, " in ", each->list);
+}
+
 static void put_counts(struct buf *b, const struct entity *e, enum allow_verb verb)
 {
 	EACH (struct count_rule, c, e->counts, e->count_count) {
@@ -56,7 +63,46 @@ static void put_counts(struct buf *b, const struct entity *e, enum allow_verb ve
 			term_print(b, c->by);
 		else
 			buf_byte(b, '1');
+		put_each(b, &c->each);
 		describe_term(b, " when ", c->when);
+	}
+}
+
+static void put_assignments(struct buf *b, const char *word, const struct assignment *list, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		buf_printf(b, "%s%.*s ", i ? ", " : word, SLICE_ARG(list[i].attribute));
+		term_print(b, list[i].term);
+	}
+}
+
+void describe_also(struct buf *b, const struct also_rule *x)
+{
+	static const char *const kinds[] = { [ALSO_PUT] = "Put ", [ALSO_UPDATE] = "Update ", [ALSO_DELETE] = "Delete " };
+
+	buf_str(b, kinds[x->kind]);
+	if (x->kind == ALSO_PUT)
+		buf_printf(b, "%.*s if not there", SLICE_ARG(x->target));
+	else
+		describe_reference(b, &x->to_ref);
+	for (size_t i = 0; x->kind == ALSO_UPDATE && i < x->with_count; i++) {
+		buf_printf(b, "%s%.*s = ", i ? ", " : " SET ", SLICE_ARG(x->with[i].attribute));
+		term_print(b, x->with[i].term);
+	}
+	put_assignments(b, " ADD ", x->add, x->add_count);
+	put_each(b, &x->each);
+	describe_term(b, " when ", x->when);
+}
+
+static void put_also(struct buf *b, const struct also_rule *list, size_t n, int event)
+{
+	EACH (struct also_rule, x, list, n) {
+		if (event && !(x->events & event))
+			continue;
+		buf_lit(b, " + ");
+		describe_also(b, x);
+		if (x->kind != ALSO_UPDATE || x->with_count)
+			buf_lit(b, " with what follows from it");
 	}
 }
 
@@ -93,6 +139,7 @@ static void put_requirements(struct buf *b, const struct entity *e, const struct
 		if (joins)
 			buf_lit(b, " SET thorpe:joined");
 		describe_term(b, " if ", r->if_);
+		put_each(b, &r->each);
 	}
 }
 
@@ -151,13 +198,14 @@ static bool has_more(struct arena *a, const struct entity *e, enum allow_verb ve
 	struct buf looks;
 
 	buf_init(&looks, a);
-	return e->companion_count || e->count_count || e->require_count || (action && action->require_count) ||
-	       describe_looks(&looks, e, verb, action);
+	return e->companion_count || e->also_count || (action && action->also_count) || e->count_count ||
+	       e->require_count || (action && action->require_count) || describe_looks(&looks, e, verb, action);
 }
 
 static void put_action(struct buf *b, const struct design *d, const struct entity *e, const struct action *a)
 {
-	bool only_adds = a->add_count && !a->set_count && !a->input_count && !a->remove_count;
+	bool only_adds = a->add_count && !a->set_count && !a->input_count && !a->remove_count && !a->also_count &&
+			 (a->gather_seconds || !e->also_count);
 
 	buf_str(b, only_adds || !has_more(b->arena, e, ALLOW_UPDATE, a)
 			   ? "UpdateItem "
@@ -182,6 +230,8 @@ static void put_action(struct buf *b, const struct design *d, const struct entit
 		put_companions(b, d, e, ALLOW_UPDATE);
 		put_counts(b, e, ALLOW_UPDATE);
 		put_requirements(b, e, a->requires, a->require_count);
+		put_also(b, a->also, a->also_count, 0);
+		put_also(b, e->also, e->also_count, ON_UPDATED);
 	}
 	(void)describe_looks(b, e, ALLOW_UPDATE, a);
 }
@@ -214,6 +264,10 @@ void describe_write(struct buf *b, const struct design *d, const struct entity *
 	put_counts(b, e, request);
 	if (verb != ALLOW_DELETE)
 		put_requirements(b, e, e->requires, e->require_count);
+	put_also(b, e->also, e->also_count,
+		 request == ALLOW_CREATE   ? ON_CREATED
+		 : request == ALLOW_DELETE ? ON_DELETED
+					   : ON_UPDATED);
 	(void)describe_looks(b, e, verb, NULL);
 	if (verb != ALLOW_UPDATE)
 		put_markers(b, e, verb);

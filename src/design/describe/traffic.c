@@ -41,6 +41,8 @@ struct traffic_write check_write_of(const struct checker *c, const struct entity
 	struct traffic_write w = { .items = 1 + (double)e->companion_count, .copies = entries_of(c, e) };
 
 	w.actions = w.items + (double)e->count_count + (double)e->require_count;
+	EACH (struct also_rule, r, e->also, e->also_count)
+		w.actions += (r->events & ON_CREATED) && !r->each.list;
 	w.indexed = w.copies;
 	EACH (struct count_rule, r, e->counts, e->count_count)
 		w.indexed += carriers_of(c, r->target.to);

@@ -220,10 +220,11 @@ bool load_reference(struct load *l, struct load_span *s, const struct load_scope
 /* A scalar that is E(args) and nothing else. */
 bool load_item(struct load *l, const struct yaml *y, const char *expected, const struct load_scope *scope,
 	       struct reference *out);
-/* E(args).attribute [by t] [when t] [if t]; `out` gets all but its target. */
+/* E(args).attribute [by t] [when t] [if t], or {for: x in list, that}; `out` gets all but its target. */
 bool load_count(struct load *l, const struct yaml *y, const struct load_scope *scope, struct reference *target,
 		struct count_rule *out);
-/* E(args) [when t] [if t], each perhaps with a sentence: {E(args): sentence} */
+/* E(args) [when t] [if t], each perhaps with a sentence: {E(args): sentence}, or for each element of a list:
+ * {for: x in list, E(args): sentence} */
 size_t load_requirements(struct load *l, const struct yaml *y, const struct load_scope *scope,
 			 const struct requirement **out);
 /* attribute: template */
@@ -246,6 +247,9 @@ bool load_pattern_call(struct load *l, struct load_span s, const struct load_sco
 /* variable in what follows */
 bool load_loop(struct load *l, const struct yaml *y, const char *expected, struct slice *variable,
 	       struct load_span *over);
+/* for: x in list, of the entity being read. Returns the scope with the variable. */
+const struct load_scope *load_each(struct load *l, struct each_rule *each, struct load_span loop,
+				   const struct load_scope *scope);
 /* A path and its placeholders; `scope` NULL: they may have any name. */
 struct load_path {
 	struct slice text;
@@ -278,6 +282,8 @@ void load_callers(struct load *l, void *into, const struct yaml *y);
 void load_entities(struct load *l, void *into, const struct yaml *y);
 void load_companions(struct load *l, void *into, const struct yaml *y); /* struct entity, as below */
 void load_actions(struct load *l, void *into, const struct yaml *y);
+void load_also(struct load *l, void *into, const struct yaml *y);
+void load_also_of_action(struct load *l, void *into, const struct yaml *y); /* struct action */
 void load_delete(struct load *l, void *into, const struct yaml *y);
 void load_login(struct load *l, void *into, const struct yaml *y);
 void load_accesses(struct load *l, void *into, const struct yaml *y); /* struct design */
@@ -313,6 +319,8 @@ size_t load_find_claim(struct load *l, struct slice name, struct place p);
 void load_infer(struct load *l);
 /* Numbers are taken from sequences, and nothing else moves a sequence. */
 void load_check_sequences(struct load *l);
+/* What `also` writes is complete, and does not lead to itself. */
+void load_check_also(struct load *l);
 /* Deletions and updates remove only attributes that can be removed. */
 void load_check_removed(struct load *l);
 /* Attributes that name other items take the normal form of the identity they name. */

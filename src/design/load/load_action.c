@@ -78,6 +78,7 @@ static const struct load_word action_words[] = {
 	{ "input", WORD_TEXTS, LIST_AT(action, input, input_count), "a list of attributes", NAME_ATTRIBUTE },
 	{ "creates", WORD_BOOL, AT(action, creates) },
 	{ "add", WORD_ASSIGNMENTS, LIST_AT(action, add, add_count) },
+	{ "also", .read = load_also_of_action, .shape = &load_also_shape },
 	{ "gather", WORD_DURATION, AT(action, gather_seconds) },
 	{ "is", WORD_TEXTS, LIST_AT(action, patterns, pattern_count), "an id, or a list of ids" },
 	{ 0 },
@@ -88,12 +89,12 @@ const struct load_shape load_actions_shape = { SHAPE_MAP, "actions by name", "[A
 
 static void check_action(struct load *l, const struct action *a)
 {
-	if (!a->set_count && !a->remove_count && !a->input_count && !a->add_count)
+	if (!a->set_count && !a->remove_count && !a->input_count && !a->add_count && !a->also_count)
 		load_error(l, a->place, "missing-word",
-			   "an action changes something: 'set', 'remove', 'input' or 'add'");
+			   "an action changes something: 'set', 'remove', 'input', 'add' or 'also'");
 	if (a->otherwise.n && !a->when)
 		load_error(l, a->place, "missing-word", "'otherwise' is for when 'when' does not hold");
-	if (a->gather_seconds && (!a->add_count || a->set_count || a->remove_count || a->input_count))
+	if (a->gather_seconds && (!a->add_count || a->set_count || a->remove_count || a->input_count || a->also_count))
 		load_error(l, a->place, "wrong-clause", "'gather' is for actions that only 'add'");
 }
 

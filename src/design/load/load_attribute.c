@@ -443,6 +443,7 @@ static const struct {
 	{ "lower", offsetof(struct attribute, lower), "strings and lists of strings",
 	  1 << ATTR_STRING | 1 << ATTR_TEXT | 1 << ATTR_LIST | 1 << ATTR_SET },
 	{ "the caller", offsetof(struct attribute, the_caller), "strings", 1 << ATTR_STRING },
+	{ "last writer", offsetof(struct attribute, last_writer), "strings", 1 << ATTR_STRING },
 };
 
 /* what else read_clause() knows */
@@ -569,6 +570,10 @@ static void check_clauses(struct reading *r)
 			   ULID_LENGTH + a->id_prefix.n, a->max);
 	if (a->next)
 		r->a->managed = r->a->fixed = true;
+	if (a->last_writer && (is_computed(a) || a->required || a->fixed || a->the_caller || a->default_ || a->id))
+		load_error(
+			r->l, a->place, "wrong-clause",
+			"the last writer is set with every write, and absent when the server itself wrote: no 'required', 'fixed', 'default', 'id' or 'the caller'");
 	if (a->hidden && a->private_)
 		load_error(r->l, a->place, "wrong-clause", "'hidden' and 'private' exclude one another");
 }

@@ -141,7 +141,9 @@ static void read_lives_while(struct load *l, void *into, const struct yaml *y)
 
 	e->lives_count = load_requirements(l, y, l->scope, &e->lives);
 	EACH (struct requirement, r, e->lives, e->lives_count)
-		if (r->if_ && !term_can_filter(r->if_, &why))
+		if (r->each.list)
+			load_error(l, r->target.place, "wrong-clause", "`lives while` has no 'for'");
+		else if (r->if_ && !term_can_filter(r->if_, &why))
 			load_error(l, r->if_->place, "not-a-condition",
 				   "`lives while` must be possible as a condition in DynamoDB: %s", why);
 }
@@ -245,8 +247,12 @@ static void write_verbs(struct buf *b)
 
 static const struct load_shape attributes_shape = { SHAPE_MAP, "attributes by name", "[A-Za-z_][A-Za-z0-9_]*",
 						    .of = &load_attribute_shape };
+static const struct load_shape for_count_shape = { SHAPE_MAP, "for each, as in {for: tag in tags, Tag(tag).posts}",
+						   .of = &load_any_shape };
+static const struct load_shape *const count_shapes[] = { &load_any_shape, &for_count_shape, NULL };
+static const struct load_shape count_shape = { SHAPE_EITHER, .either = count_shapes };
 static const struct load_shape counts_shape = { SHAPE_LIST, "counters that move, as in User(author_id).posts_count",
-						.of = &load_any_shape };
+						.of = &count_shape };
 static const struct load_shape lives_shape = { SHAPE_TYPE, .type = WORD_REQUIREMENTS };
 static const struct load_shape check_shape = { SHAPE_MAP, "terms, and what to say when one does not hold",
 					       .of = &load_any_shape };
@@ -274,6 +280,7 @@ static const struct load_word words[] = {
 	{ "requires", WORD_REQUIREMENTS, LIST_AT(entity, requires, require_count) },
 	{ "lives while", .read = read_lives_while, .shape = &lives_shape },
 	{ "check", .read = read_check, .shape = &check_shape },
+	{ "also", .read = load_also, .shape = &load_also_shape },
 	{ "allow", .read = read_allow, .shape = &allow_shape },
 	{ "actions", .read = load_actions, .shape = &load_actions_shape },
 	{ "delete", .read = load_delete, .shape = &load_delete_shape },
@@ -301,8 +308,8 @@ static void check_made_twice(struct load *l, const struct entity *e)
 	EACH (struct key_rule, k, e->keys, e->key_count) {
 		const struct attribute *a = entity_attribute(e, k->attribute);
 
-		if (a && (a->derived || a->copy_entity.n || a->counter || a->now || a->touched || a->the_caller ||
-			  a->default_))
+		if (a && (a->derived || a->copy_entity.n || a->counter || a->now || a->touched || a->last_writer ||
+			  a->the_caller || a->default_))
 			load_error(l, k->place, "set-twice",
 				   "'%.*s' is an attribute of its own in line %d, and set by this template",
 				   SLICE_ARG(a->name), a->place.line)

@@ -151,10 +151,22 @@ static bool may_expire(const struct design *d, const struct entity *e)
 	return load_entity_has(e, d->ttl);
 }
 
+static void visit_also(struct naming *x, const struct also_rule *list, size_t n)
+{
+	EACH (struct also_rule, r, list, n) {
+		OURS(struct also_rule, r)->each.at = number_name(x, r->each.variable);
+		visit_assignments(x, r->with, r->with_count);
+		visit_assignments(x, r->add, r->add_count);
+	}
+}
+
 static void visit_action(struct naming *x, struct action *a)
 {
 	visit_assignments(x, a->set, a->set_count);
 	visit_assignments(x, a->add, a->add_count);
+	visit_also(x, a->also, a->also_count);
+	EACH (struct requirement, r, a->requires, a->require_count)
+		OURS(struct requirement, r)->each.at = number_name(x, r->each.variable);
 	a->remove_at = number_all(x, a->remove, a->remove_count);
 	a->input_at = number_all(x, a->input, a->input_count);
 }
@@ -178,8 +190,13 @@ static void visit_entity(struct naming *x, struct entity *e)
 	EACH (struct login_claim, k, e->login.claims, e->login.claim_count)
 		OURS(struct login_claim, k)->at = number_name(x, k->attribute);
 	e->version_at = number_name(x, e->version);
-	EACH (struct count_rule, c, e->counts, e->count_count)
+	EACH (struct count_rule, c, e->counts, e->count_count) {
 		OURS(struct count_rule, c)->at = number_name(x, c->attribute);
+		OURS(struct count_rule, c)->each.at = number_name(x, c->each.variable);
+	}
+	EACH (struct requirement, r, e->requires, e->require_count)
+		OURS(struct requirement, r)->each.at = number_name(x, r->each.variable);
+	visit_also(x, e->also, e->also_count);
 	EACH (struct action, a, e->actions, e->action_count)
 		visit_action(x, OURS(struct action, a));
 	visit_assignments(x, e->delete_.set, e->delete_.set_count);

@@ -21,6 +21,40 @@ struct load_scope *load_access_scope(struct load *l, const struct access *a, boo
 	return s;
 }
 
+/* ---- for: x in list ---- */
+const struct load_scope *load_each(struct load *l, struct each_rule *each, struct load_span loop,
+				   const struct load_scope *scope)
+{
+	struct load_span list = loop, name;
+	struct load_scope *inner;
+
+	if (!span_split_word(&list, "in", &name) || !span_is_name(name) || !list.n) {
+		load_error(l, span_place(l, loop), "wrong-value", "expected a loop, as in tag in tags");
+		return scope;
+	}
+	if (l->entity && entity_attribute(l->entity, span_text(name)))
+		load_error(l, span_place(l, name), "bad-name", "'%.*s' is an attribute already",
+			   SLICE_ARG(span_text(name)));
+	inner = load_scope_of(l, scope->entity);
+	each->variable = inner->variable = span_text(name);
+	each->list = load_span_term(l, list, scope);
+	return inner;
+}
+
+/* The value of `for`, and what follows it after a comma. */
+static const struct load_scope *take_for(struct load *l, const struct yaml *y, struct each_rule *each,
+					 const struct load_scope *scope, struct load_span *rest)
+{
+	struct load_span loop;
+
+	*rest = (struct load_span){ y, 0, 0 };
+	if (!load_is_scalar(l, y, "a loop, as in tag in tags"))
+		return scope;
+	*rest = load_whole(y);
+	span_split(rest, ',', &loop);
+	return load_each(l, each, loop, scope);
+}
+
 /* ---- other items ---- */
 const struct load_shape load_item_shape = { SHAPE_TEXT, "an item, as in Post(post_id)", .is_words = true };
 
@@ -110,15 +144,37 @@ static struct tail read_tail(struct load *l, struct load_span s, const struct lo
 	return tail;
 }
 
+/* A count, or {for: x in list, count} */
+static bool count_span(struct load *l, const struct yaml *y, const struct load_scope **scope, struct count_rule *out,
+		       struct load_span *s)
+{
+	size_t count;
+	const struct yaml_entry *entries;
+
+	if (y->kind != YAML_MAP) {
+		*s = load_whole(y);
+		return load_is_scalar(l, y, "a count, as in User(author_id).posts_count");
+	}
+	entries = load_map(l, y, "", &count);
+	if (count != 1 || !slice_is(entries[0].key.text, "for")) {
+		load_error(l, y->place, "wrong-value",
+			   "expected a count, as in {for: sku in skus, Product(sku).stock by -1}");
+		return false;
+	}
+	*scope = take_for(l, &entries[0].value, &out->each, *scope, s);
+	if (!s->n && out->each.list)
+		load_error(l, y->place, "missing-value", "expected a count after the loop and a comma");
+	return s->n > 0;
+}
+
 bool load_count(struct load *l, const struct yaml *y, const struct load_scope *scope, struct reference *target,
 		struct count_rule *out)
 {
 	struct load_span s, attribute;
 	struct tail tail;
 
-	if (!load_is_scalar(l, y, "a count, as in User(author_id).posts_count"))
+	if (!count_span(l, y, &scope, out, &s))
 		return false;
-	s = load_whole(y);
 	if (!load_reference(l, &s, scope, target))
 		return false;
 	if (!span_take(&s, ".")) {
@@ -135,15 +191,11 @@ bool load_count(struct load *l, const struct yaml *y, const struct load_scope *s
 	return true;
 }
 
-static bool read_requirement(struct load *l, const struct yaml *y, const struct load_scope *scope,
-			     struct slice sentence, struct requirement *out)
+static bool read_requirement(struct load *l, struct load_span s, const struct load_scope *scope, struct slice sentence,
+			     struct requirement *out)
 {
-	struct load_span s;
 	struct tail tail;
 
-	if (!load_is_scalar(l, y, "an item that must exist, as in Category(category)"))
-		return false;
-	s = load_whole(y);
 	if (!load_reference(l, &s, scope, &out->target))
 		return false;
 	tail = read_tail(l, s, scope, out->target.entity, false);
@@ -158,11 +210,32 @@ static size_t map_of_requirements(struct load *l, const struct yaml *y, const st
 {
 	size_t n = 0, count;
 	const struct yaml_entry *entries = load_map(l, y, "", &count);
+	struct each_rule each = { 0 };
+	struct load_span s;
 
 	for (size_t i = 0; i < count; i++)
-		n += read_requirement(l, &entries[i].key, scope, load_text(l, &entries[i].value, "a sentence"),
-				      &list[n]);
+		if (slice_is(entries[i].key.text, "for")) {
+			scope = take_for(l, &entries[i].value, &each, scope, &s);
+			if (s.n && read_requirement(l, s, scope, SLICE(""), &list[n]))
+				list[n++].each = each;
+		}
+	for (size_t i = 0; i < count; i++) {
+		const struct yaml *key = &entries[i].key;
+
+		if (slice_is(key->text, "for"))
+			continue;
+		if (load_is_scalar(l, key, "an item that must exist, as in Category(category)") &&
+		    read_requirement(l, load_whole(key), scope, load_text(l, &entries[i].value, "a sentence"), &list[n]))
+			list[n++].each = each;
+	}
 	return n;
+}
+
+static size_t one_requirement(struct load *l, const struct yaml *y, const struct load_scope *scope,
+			      struct requirement *out)
+{
+	return load_is_scalar(l, y, "an item that must exist, as in Category(category)") &&
+	       read_requirement(l, load_whole(y), scope, SLICE(""), out);
 }
 
 size_t load_requirements(struct load *l, const struct yaml *y, const struct load_scope *scope,
@@ -181,7 +254,7 @@ size_t load_requirements(struct load *l, const struct yaml *y, const struct load
 	list = arena_array(l->a, struct requirement, room);
 	for (size_t i = 0; i < count; i++)
 		n += items[i].kind == YAML_MAP ? map_of_requirements(l, &items[i], scope, list + n)
-					       : read_requirement(l, &items[i], scope, SLICE(""), &list[n]);
+					       : one_requirement(l, &items[i], scope, &list[n]);
 	*out = list;
 	return n;
 }

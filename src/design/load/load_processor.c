@@ -182,6 +182,8 @@ static void read_count(struct load *l, void *into, const struct yaml *y)
 	p->target = p->target_ref.entity;
 	p->target_attribute = c.attribute;
 	p->by = c.by;
+	if (c.each.list)
+		load_error(l, y->place, "wrong-clause", "'for' belongs in 'each' of the processor");
 	if (c.when || c.if_)
 		load_error(l, c.when ? c.when->place : c.if_->place, "wrong-clause",
 			   "conditions belong in the processor's 'when'");

@@ -127,9 +127,15 @@ static void type_reference(struct typed *d, const struct reference *r)
 	}
 }
 
+static void type_each(struct typed *d, const struct each_rule *each)
+{
+	expect(d, each->list, TYPE_LIST | TYPE_SET, "a list", SLICE(""));
+}
+
 static void type_requirements(struct typed *d, const struct requirement *list, size_t count)
 {
 	EACH (struct requirement, r, list, count) {
+		type_each(d, &r->each);
 		type_reference(d, &r->target);
 		expect_condition(d, r->when, SLICE(""));
 		expect_condition(d, r->if_, SLICE(""));
@@ -153,6 +159,19 @@ static void type_attribute(struct typed *d, const struct attribute *a)
 	expect_condition(d, a->when, a->name);
 }
 
+static void type_also(struct typed *d, const struct also_rule *list, size_t count)
+{
+	EACH (struct also_rule, x, list, count) {
+		type_each(d, &x->each);
+		expect_condition(d, x->when, SLICE(""));
+		if (x->kind != ALSO_PUT)
+			type_reference(d, &x->to_ref);
+		type_assignments(d, x->with, x->with_count, x->to);
+		EACH (struct assignment, add, x->add, x->add_count)
+			expect_number(d, add->term, add->attribute);
+	}
+}
+
 static void type_actions(struct typed *d, const struct entity *e)
 {
 	EACH (struct action, x, e->actions, e->action_count) {
@@ -162,7 +181,9 @@ static void type_actions(struct typed *d, const struct entity *e)
 		EACH (struct assignment, add, x->add, x->add_count)
 			expect_number(d, add->term, add->attribute);
 		type_requirements(d, x->requires, x->require_count);
+		type_also(d, x->also, x->also_count);
 	}
+	type_also(d, e->also, e->also_count);
 	type_assignments(d, e->delete_.set, e->delete_.set_count, e);
 }
 
@@ -177,6 +198,7 @@ static void type_entity(struct typed *d, const struct entity *e)
 		expect_condition(d, c->when, SLICE(""));
 	}
 	EACH (struct count_rule, c, e->counts, e->count_count) {
+		type_each(d, &c->each);
 		type_reference(d, &c->target);
 		expect_number(d, c->by, c->attribute);
 		expect_condition(d, c->when, SLICE(""));

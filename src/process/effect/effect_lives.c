@@ -93,7 +93,7 @@ static bool can_check(const struct entity *e, const struct requirement *list, si
 	const char *why;
 
 	for (size_t i = 0; i < n; i++)
-		if (list[i].target.to == e || (list[i].if_ && !term_can_filter(list[i].if_, &why)))
+		if (list[i].target.to == e || list[i].each.list || (list[i].if_ && !term_can_filter(list[i].if_, &why)))
 			return false;
 	return true;
 }

@@ -10,14 +10,14 @@
 /* Whether writing an item of the entity is a single action. */
 static bool effect_is_plain(const struct entity *e)
 {
-	return !e->companion_count && !e->count_count && !e->login.present && !e->delete_.then_count &&
-	       !entity_takes(e) && effect_can_check(e);
+	return !e->companion_count && !e->also_count && !e->count_count && !e->login.present &&
+	       !e->delete_.then_count && !entity_takes(e) && effect_can_check(e);
 }
 
 /* The same for removing one. The keeper runs cascades too, but right away is better. */
 static bool effect_is_plain_to_remove(const struct entity *e)
 {
-	return !e->companion_count && !e->count_count && !e->login.present && !e->delete_.then_count;
+	return !e->companion_count && !e->also_count && !e->count_count && !e->login.present && !e->delete_.then_count;
 }
 
 /* ---- the target ---- */

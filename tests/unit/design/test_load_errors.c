@@ -46,6 +46,63 @@ static void expect_all(const char *before, const struct wrong *cases, size_t cou
 
 #define EXPECT_ALL(before, cases, after) expect_all(before, cases, sizeof(cases) / sizeof((cases)[0]), after)
 
+static void what_is_also_written_is_complete_and_ends(void **state)
+{
+	/* clang-format off */
+	static const struct wrong of_entity[] = {
+		{ "      - «»{put: User, with: {uid: id}}\n", "missing-word", "expected 'on'" },
+		{ "      - {on: «made», put: User, with: {uid: id}}\n", "unknown-word", "made" },
+		{ "      - {on: created, put: «Usr», with: {uid: id}}\n", "unknown-entity", "Usr" },
+		{ "      - {on: created, put: User, with: {uid: id, «nme»: owner}}\n", "unknown-attribute", "nme" },
+		{ "      - {on: created, put: User, with: {uid: «ownr»}}\n", "unknown-attribute", "ownr" },
+		{ "      - «»{on: created, put: User, with: {name: owner}}\n", "missing-word", "gives no 'uid'" },
+		{ "      - {on: created, put: User, with: {uid: id, «things»: 3}}\n", "wrong-clause", "use 'add'" },
+		{ "      - {on: created, put: User, with: {uid: id, name: «n»}}\n", "wrong-type", "a text is expected" },
+		{ "      - {on: created, update: User(owner), add: {«name»: 1}}\n", "wrong-type", "is no counter" },
+		{ "      - {on: created, update: User(owner), add: {things: «owner»}}\n", "wrong-type", "a number is expected" },
+		{ "      - «»{on: created, update: User(owner)}\n", "missing-word", "'with' or 'add'" },
+		{ "      - «»{on: created, delete: User(owner), with: {name: owner}}\n", "wrong-clause", "has no 'with'" },
+		{ "      - «»{on: created, put: User, with: {uid: id}, add: {things: 1}}\n", "wrong-clause", "goes with 'update'" },
+		{ "      - «»{on: created, when: n > 1}\n", "missing-word", "'put', 'update' and 'delete'" },
+		{ "      - {on: created, for: x in «n», put: User, with: {uid: x}}\n", "wrong-type", "a list is expected" },
+		{ "      - {on: created, when: «n», delete: User(owner)}\n", "wrong-type", "a condition is expected" },
+		{ "      - «»{on: created, put: Thing, with: {id: owner}}\n", "circle", "leads to itself" },
+		{ "      - {on: created, «putt»: User}\n", "unknown-word", "put" },
+	};
+	static const struct wrong of_counts[] = {
+		{ "      - {for: t in «tgs», User(t).things}\n", "unknown-attribute", "tgs" },
+		{ "      - {for: t in «n», User(t).things}\n", "wrong-type", "a list is expected" },
+		{ "      - {for: t in tags, User(«x»).things}\n", "unknown-attribute", "x" },
+		{ "      - {for: «id» in tags, User(id).things}\n", "bad-name", "an attribute already" },
+		{ "      - {for: «tags», User(id).things}\n", "wrong-value", "expected a loop" },
+		{ "      - «»{for: t in tags}\n", "missing-value", "a count after the loop" },
+		{ "      - «»{fr: t in tags, User(t).things}\n", "wrong-value", "expected a count" },
+	};
+	static const struct wrong of_requires[] = {
+		{ "      - {for: t in tags, User(«x»): no}\n", "unknown-attribute", "x" },
+		{ "      - {for: t in tags, «Usr»(t) if name = 'x'}\n", "unknown-entity", "Usr" },
+	};
+	static const struct wrong of_action[] = {
+		{ "«»{on: created, put: User, with: {uid: id}}", "wrong-clause", "part of its action" },
+		{ "{put: User, with: {uid: «input.nothing»}}", "unknown-attribute", "nothing" },
+	};
+	/* clang-format on */
+
+	(void)state;
+	EXPECT_ALL(BASE ATTRIBUTES "    also:\n", of_entity, "");
+	EXPECT_ALL(BASE ATTRIBUTES "      tags: list of string\n    counts:\n", of_counts, "");
+	EXPECT_ALL(BASE ATTRIBUTES "      tags: list of string\n    requires:\n", of_requires, "");
+	expect_error(BASE ATTRIBUTES "      tags: list of string\n    lives while: [{for: t in tags, «User»(t)}]\n",
+		     "wrong-clause", "has no 'for'");
+	EXPECT_ALL(BASE ATTRIBUTES "    actions:\n      go: {also: [", of_action, "]}\n");
+	expect_error(BASE ATTRIBUTES
+		     "    actions:\n      go: {add: {n: 1}, gather: 5 s, also: [{delete: User(owner)}]}\n",
+		     "wrong-clause", "only 'add'");
+	expect_error(BASE ATTRIBUTES "      «m»: string, last writer, fixed\n", "wrong-clause",
+		     "the last writer is set");
+	expect_error(BASE ATTRIBUTES "      m: number, «last writer»\n", "wrong-clause", "for strings only");
+}
+
 static void sequences_are_taken_from_and_nothing_else(void **state)
 {
 	/* clang-format off */
@@ -572,6 +629,7 @@ static void parameters_must_be_given(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		TEST(what_is_also_written_is_complete_and_ends),
 		TEST(sequences_are_taken_from_and_nothing_else),
 		TEST(unknown_words_have_suggestions),
 		TEST(attributes_are_checked),
