@@ -1,6 +1,7 @@
 /* A design's runtime from its making to its end: requests, near and rehearsed, and the work of the background.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "app/app.h"
+#include "app/auth/mail.h"
 #include "app/db/lag.h"
 #include "app/db/moved.h"
 #include "app/db/rehearse.h"
@@ -42,6 +43,7 @@ struct app *app_new(const struct app_options *o)
 	memcpy(app->secret, o->secret, sizeof(app->secret));
 	app->callers = callers_new(o->design, o->secret);
 	app->gather = gather_new();
+	app->mail = mail_queue_new();
 	app->idempotency = idempotency_new();
 	app->lag = o->database && o->database->is_remote ? lag_new(o->design) : NULL;
 	app->guesses = o->database && o->database->is_remote ? guesses_new(app->clock)
@@ -55,7 +57,7 @@ struct app *app_new(const struct app_options *o)
 	}, {
 		ok = false;
 	});
-	if (ok && app->callers && app->gather && app->idempotency)
+	if (ok && app->callers && app->mail && app->gather && app->idempotency)
 		return app;
 	app_free(app);
 	return NULL;
@@ -67,6 +69,7 @@ void app_free(struct app *app)
 		return;
 	callers_free(app->callers);
 	gather_free(app->gather);
+	mail_queue_free(app->mail);
 	idempotency_free(app->idempotency);
 	guesses_free(app->guesses);
 	lag_free(app->lag);

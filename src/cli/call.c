@@ -34,7 +34,6 @@ static const struct flag flags[] = {
 };
 
 struct call {
-	struct arena arena;
 	const struct call_options *options;
 	struct operator_talk talk;
 	const char *pattern; /* NULL: list them */
@@ -96,7 +95,7 @@ static struct slice body_of(struct call *c)
 {
 	struct buf b;
 
-	buf_init(&b, &c->arena);
+	buf_init(&b, c->talk.arena);
 	buf_lit(&b, "{\"pattern\":");
 	json_string(&b, slice_str(c->pattern));
 	add_with(c, &b);
@@ -141,7 +140,8 @@ static bool complain_of_design(struct call *c)
 
 	if (!operator_ask(&c->talk, "GET", (struct slice){ 0 }, (struct slice){ 0 }, &r) || r.status != 200)
 		return false;
-	near = nearest(&c->arena, json_get(json_parse(&c->arena, r.body), "designs"), "design", c->talk.design, &there);
+	near = nearest(c->talk.arena, json_get(json_parse(c->talk.arena, r.body), "designs"), "design", c->talk.design,
+		       &there);
 	if (there)
 		return false;
 	if (near.n)
@@ -167,15 +167,16 @@ static int report_refusal(struct call *c, const struct client_reply *r)
 	if (r->status == 404 && complain_of_design(c))
 		return EXIT_REFUSED;
 	operator_complain(&c->talk, r);
-	print_parts(json_get(json_parse(&c->arena, r->body), "errors"));
+	print_parts(json_get(json_parse(c->talk.arena, r->body), "errors"));
 	return EXIT_REFUSED;
 }
 
 /* ---- the command ---- */
 
-static int make_call(struct call *c)
+static int make_call(void *ctx)
 {
-	struct slice path = arena_printf(&c->arena, "/%s%s", c->talk.design, c->pattern ? "/call" : "");
+	struct call *c = ctx;
+	struct slice path = arena_printf(c->talk.arena, "/%s%s", c->talk.design, c->pattern ? "/call" : "");
 	struct client_reply r;
 	struct buf out;
 
@@ -183,7 +184,7 @@ static int make_call(struct call *c)
 		return EXIT_REFUSED;
 	if (r.status != 200)
 		return report_refusal(c, &r);
-	buf_init(&out, &c->arena);
+	buf_init(&out, c->talk.arena);
 	if (c->pattern)
 		call_print(&out, r.body);
 	else
@@ -209,21 +210,14 @@ static int check_words(const struct call *c)
 static int run(void *options, char **words, int count)
 {
 	struct call c = { .options = options, .with = words + 2, .with_count = count > 2 ? count - 2 : 0 };
-	volatile int status = 0;
+	int status;
 
 	c.pattern = count > 1 ? words[1] : NULL;
 	status = check_words(&c);
 	if (status)
 		return status;
-	arena_init(&c.arena);
-	c.talk = (struct operator_talk){ .options = &c.options->server, .arena = &c.arena };
-	ARENA_TRY(&c.arena, {
-		status = operator_begin(&c.talk, words[0], "thorpe-call", TOKEN_SECONDS);
-		if (!status)
-			status = make_call(&c);
-	}, { status = complain(EXIT_REFUSED, "out of memory"); });
-	arena_release(&c.arena);
-	return status;
+	c.talk.options = &c.options->server;
+	return operator_run(&c.talk, words[0], &(struct operator_token){ "thorpe-call", TOKEN_SECONDS }, make_call, &c);
 }
 
 const struct command command_call = {

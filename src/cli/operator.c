@@ -82,12 +82,12 @@ static bool make_token(struct operator_talk *t, const struct design *d, const st
 	return true;
 }
 
-int operator_begin(struct operator_talk *t, const char *design, const char *subject, int64_t seconds)
+static int begin_talk(struct operator_talk *t, const char *design, const struct operator_token *token)
 {
-	struct token_request q = { .subject = slice_str(subject),
+	struct token_request q = { .subject = slice_str(token->subject),
 				   .operator_ = true,
 				   .now_ms = clock_now_ms(&clock_system),
-				   .seconds = seconds };
+				   .seconds = token->seconds };
 	const struct design *d = NULL;
 	char why[WHY];
 
@@ -103,6 +103,23 @@ int operator_begin(struct operator_talk *t, const char *design, const char *subj
 	if (!make_token(t, d, &q, why, sizeof(why)))
 		return complain(EXIT_REFUSED, "%s", why);
 	return 0;
+}
+
+int operator_run(struct operator_talk *t, const char *design, const struct operator_token *token,
+		 int (*talk)(void *ctx), void *ctx)
+{
+	volatile int status = 0;
+	struct arena arena;
+
+	arena_init(&arena);
+	t->arena = &arena;
+	ARENA_TRY(&arena, {
+		status = begin_talk(t, design, token);
+		if (!status)
+			status = talk(ctx);
+	}, { status = complain(EXIT_REFUSED, "out of memory"); });
+	arena_release(&arena);
+	return status;
 }
 
 bool operator_ask(struct operator_talk *t, const char *method, struct slice path, struct slice body,

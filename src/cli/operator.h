@@ -23,7 +23,7 @@ struct operator_options {
 			  "the server's --backend instead: its servers share a secret there"),                 \
 		FLAG_TEXT("token", "TOKEN", T, server.token, "an operator's token, instead of making one")
 
-/* A conversation with the server about one design. Everything lives in the arena, which the command owns. */
+/* A conversation with the server about one design. Everything lives in its arena. */
 struct operator_talk {
 	const struct operator_options *options;
 	struct arena *arena;
@@ -31,9 +31,15 @@ struct operator_talk {
 	struct slice token;
 };
 
-/* Begins one: finds the design's name (`design` is a name or a file) and makes a token for `subject` that is valid for
- * `seconds`. Returns 0, or the exit status after a complaint. Memory that runs out leaves through the arena. */
-int operator_begin(struct operator_talk *t, const char *design, const char *subject, int64_t seconds);
+/* Whose token the conversation uses, and for how long it is valid. */
+struct operator_token {
+	const char *subject;
+	int64_t seconds;
+};
+/* Leads one: finds the design's name (`design` is a name or a file), makes the token, calls talk(ctx), and releases the
+ * arena. `t` has its options. Returns what talk() returns, or the exit status after a complaint. */
+int operator_run(struct operator_talk *t, const char *design, const struct operator_token *token,
+		 int (*talk)(void *ctx), void *ctx);
 /* Sends a request to `path` below /api. False: there is no answer, which has been said. */
 bool operator_ask(struct operator_talk *t, const char *method, struct slice path, struct slice body,
 		  struct client_reply *r) MUST_CHECK;

@@ -29,7 +29,6 @@ static const struct flag flags[] = {
 };
 
 struct ask {
-	struct arena arena;
 	const struct processors_options *options;
 	struct operator_talk talk;
 	const char *verb, *name, *sequence;
@@ -40,7 +39,7 @@ struct ask {
 /* /<design>/processors[/<name>[/<verb>]] */
 static void put_path(struct ask *c, struct buf *b, const char *verb)
 {
-	buf_init(b, &c->arena);
+	buf_init(b, c->talk.arena);
 	buf_printf(b, "/%s/processors", c->talk.design);
 	if (!c->name)
 		return;
@@ -59,7 +58,7 @@ static const struct json *send_request(struct ask *c, const char *method, struct
 
 	if (!operator_ask(&c->talk, method, buf_slice(path), body, &r))
 		return NULL;
-	reply = r.status == 200 ? json_parse(&c->arena, r.body) : NULL;
+	reply = r.status == 200 ? json_parse(c->talk.arena, r.body) : NULL;
 	*raw = r.body;
 	if (!reply)
 		operator_complain(&c->talk, &r);
@@ -168,7 +167,7 @@ static void print_json(struct ask *c, struct slice raw)
 {
 	struct buf out;
 
-	buf_init(&out, &c->arena);
+	buf_init(&out, c->talk.arena);
 	json_text_indent(&out, raw, 0);
 	printf("%.*s\n", SLICE_ARG(buf_slice(&out)));
 }
@@ -205,7 +204,7 @@ static int run_switch(struct ask *c)
 	struct buf path, b;
 
 	if (c->options->from) {
-		buf_init(&b, &c->arena);
+		buf_init(&b, c->talk.arena);
 		buf_lit(&b, "{\"from\":");
 		json_string(&b, slice_str(c->options->from));
 		buf_byte(&b, '}');
@@ -250,7 +249,7 @@ static int run_parked(struct ask *c)
 			const struct json *p = &items->items[i], *key = json_get(p, "key");
 			struct buf b;
 
-			buf_init(&b, &c->arena);
+			buf_init(&b, c->talk.arena);
 			if (key)
 				json_write(&b, key);
 			printf("%.*s  %.*s %.*s %.*s\n  %.*s (%.0f tries, parked %.*s)\n",
@@ -350,11 +349,18 @@ static int check_words(const struct ask *c, const struct verb *v, const char *de
 	return 0;
 }
 
+static int carry_out(void *ctx)
+{
+	struct ask *c = ctx;
+
+	return find(c->verb)->run(c);
+}
+
 static int run(void *options, char **words, int count)
 {
 	struct ask c = { .options = options };
-	volatile int status = 0;
 	const struct verb *v;
+	int status;
 
 	c.verb = count > 1 ? words[1] : "list";
 	c.name = count > 2 ? words[2] : NULL;
@@ -363,15 +369,9 @@ static int run(void *options, char **words, int count)
 	status = check_words(&c, v, words[0], count > 2 ? count - 2 : 0);
 	if (status)
 		return status;
-	arena_init(&c.arena);
-	c.talk = (struct operator_talk){ .options = &c.options->server, .arena = &c.arena };
-	ARENA_TRY(&c.arena, {
-		status = operator_begin(&c.talk, words[0], "thorpe-processors", TOKEN_SECONDS);
-		if (!status)
-			status = v->run(&c);
-	}, { status = complain(EXIT_REFUSED, "out of memory"); });
-	arena_release(&c.arena);
-	return status;
+	c.talk.options = &c.options->server;
+	return operator_run(&c.talk, words[0], &(struct operator_token){ "thorpe-processors", TOKEN_SECONDS },
+			    carry_out, &c);
 }
 
 const struct command command_processors = {

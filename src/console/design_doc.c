@@ -38,6 +38,10 @@ static void put_table(struct buf *b, const struct design *d)
 	doc_member_or_null(b, "ttl", d->ttl);
 	doc_member_or_null(b, "stream", slice_str(stream));
 	doc_member_texts(b, "roles", d->callers.roles, d->callers.role_count);
+	json_member_open(b, "claims", '[');
+	for (size_t i = 0; i < d->callers.claim_count; i++)
+		json_string(b, d->callers.claims[i].attribute.name);
+	json_close(b, ']');
 }
 
 static struct slice file_name(struct slice path)

@@ -13,10 +13,7 @@ static void put_placeholder(struct buf *b, const struct template_part *p)
 	struct buf name;
 
 	buf_init(&name, b->arena);
-	for (size_t i = 0; i < p->name_count; i++) {
-		buf_str(&name, i ? "." : "");
-		buf_put(&name, p->names[i]);
-	}
+	term_print_path(&name, p->names, p->name_count);
 	doc_member(b, "name", buf_slice(&name));
 	if (format.n)
 		doc_member(b, "format", format);

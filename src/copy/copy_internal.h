@@ -100,6 +100,10 @@ void copier_release(struct copier *c);
  * (r->error) or, with an empty r->error, the job is halted. */
 bool copier_call(struct copier *c, enum copy_at at, const char *operation, struct slice body,
 		 struct backend_reply *r) MUST_CHECK;
+/* stream.c: GetShardIterator at the source, after a sequence (empty: from the oldest record), and GetRecords. */
+bool copy_take_iterator(struct copier *c, const struct source_shard *s, struct slice after,
+			struct backend_reply *r) MUST_CHECK;
+bool copy_get_records(struct copier *c, struct slice iterator, int limit, struct backend_reply *r) MUST_CHECK;
 /* The same, but a refusal fails the job. */
 bool copier_must(struct copier *c, enum copy_at at, const char *operation, struct slice body,
 		 struct backend_reply *r) MUST_CHECK;

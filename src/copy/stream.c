@@ -182,25 +182,31 @@ static enum read_end trimmed(struct source_shard *s)
 	return READ_AGAIN;
 }
 
-static enum read_end new_iterator(struct copier *c, struct source_shard *s)
+bool copy_take_iterator(struct copier *c, const struct source_shard *s, struct slice after, struct backend_reply *r)
 {
-	bool after = s->sequence[0] && !s->from_oldest;
-	struct backend_reply r;
 	struct buf b;
 
-	/* A reader that begins at the oldest record gets no error about older ones. */
-	if (!after && clock_now_ms(&clock_system) - s->reached_ms >= COPY_KEPT_MS)
-		return READ_LOST;
 	buf_init(&b, &c->arena);
 	buf_lit(&b, "{\"StreamArn\":");
 	json_string(&b, slice_str(c->job->stream));
 	buf_lit(&b, ",\"ShardId\":");
 	json_string(&b, slice_str(s->id));
-	buf_printf(&b, ",\"ShardIteratorType\":\"%s\"", after ? "AFTER_SEQUENCE_NUMBER" : "TRIM_HORIZON");
-	if (after)
-		buf_printf(&b, ",\"SequenceNumber\":\"%s\"", s->sequence);
+	json_member_word(&b, "ShardIteratorType", after.n ? "AFTER_SEQUENCE_NUMBER" : "TRIM_HORIZON");
+	if (after.n)
+		json_member_string(&b, "SequenceNumber", after);
 	buf_byte(&b, '}');
-	if (!copier_call(c, COPY_FROM, "GetShardIterator", buf_slice(&b), &r)) {
+	return copier_call(c, COPY_FROM, "GetShardIterator", buf_slice(&b), r);
+}
+
+static enum read_end new_iterator(struct copier *c, struct source_shard *s)
+{
+	bool after = s->sequence[0] && !s->from_oldest;
+	struct backend_reply r;
+
+	/* A reader that begins at the oldest record gets no error about older ones. */
+	if (!after && clock_now_ms(&clock_system) - s->reached_ms >= COPY_KEPT_MS)
+		return READ_LOST;
+	if (!copy_take_iterator(c, s, after ? slice_str(s->sequence) : SLICE(""), &r)) {
 		if (slice_is(r.error, "TrimmedDataAccessException"))
 			return trimmed(s);
 		if (slice_is(r.error, "ResourceNotFoundException"))
@@ -211,12 +217,22 @@ static enum read_end new_iterator(struct copier *c, struct source_shard *s)
 	return keep_iterator(c, s, json_get_text(r.body, "ShardIterator")) ? READ_PAGE : READ_FAILED;
 }
 
+bool copy_get_records(struct copier *c, struct slice iterator, int limit, struct backend_reply *r)
+{
+	struct buf b;
+
+	buf_init(&b, &c->arena);
+	buf_lit(&b, "{\"ShardIterator\":");
+	json_string(&b, iterator);
+	buf_printf(&b, ",\"Limit\":%d}", limit);
+	return copier_call(c, COPY_FROM, "GetRecords", buf_slice(&b), r);
+}
+
 /* READ_PAGE, READ_ENDED: there is a list of records, perhaps empty. */
 static enum read_end read_records(struct copier *c, struct source_shard *s, const struct json **records,
 				  struct slice *next)
 {
 	struct backend_reply r;
-	struct buf b;
 
 	if (!s->iterator) {
 		enum read_end end = new_iterator(c, s);
@@ -224,11 +240,7 @@ static enum read_end read_records(struct copier *c, struct source_shard *s, cons
 		if (end != READ_PAGE)
 			return end;
 	}
-	buf_init(&b, &c->arena);
-	buf_lit(&b, "{\"ShardIterator\":");
-	json_string(&b, slice_str(s->iterator));
-	buf_printf(&b, ",\"Limit\":%d}", PAGE);
-	if (!copier_call(c, COPY_FROM, "GetRecords", buf_slice(&b), &r)) {
+	if (!copy_get_records(c, slice_str(s->iterator), PAGE, &r)) {
 		if (slice_is(r.error, "ExpiredIteratorException")) {
 			drop_iterator(s);
 			return READ_AGAIN;

@@ -57,30 +57,15 @@ static bool has_more(struct copier *c, const struct source_shard *s, struct slic
 {
 	struct slice iterator;
 	struct backend_reply r;
-	struct buf b;
 
 	*out = false;
-	buf_init(&b, &c->arena);
-	buf_lit(&b, "{\"StreamArn\":");
-	json_string(&b, slice_str(c->job->stream));
-	buf_lit(&b, ",\"ShardId\":");
-	json_string(&b, slice_str(s->id));
-	if (sequence.n)
-		buf_printf(&b, ",\"ShardIteratorType\":\"AFTER_SEQUENCE_NUMBER\",\"SequenceNumber\":\"%.*s\"}",
-			   SLICE_ARG(sequence));
-	else
-		buf_lit(&b, ",\"ShardIteratorType\":\"TRIM_HORIZON\"}");
-	if (!copier_call(c, COPY_FROM, "GetShardIterator", buf_slice(&b), &r))
+	if (!copy_take_iterator(c, s, sequence, &r))
 		return r.error.n > 0;
 	iterator = json_get_text(r.body, "ShardIterator");
 	for (int i = 0; i < PAGES_MOST && iterator.n; i++) {
 		const struct json *records;
 
-		buf_init(&b, &c->arena);
-		buf_lit(&b, "{\"ShardIterator\":");
-		json_string(&b, iterator);
-		buf_lit(&b, ",\"Limit\":1}");
-		if (!copier_call(c, COPY_FROM, "GetRecords", buf_slice(&b), &r))
+		if (!copy_get_records(c, iterator, 1, &r))
 			return r.error.n > 0;
 		records = json_get(r.body, "Records");
 		*out = json_is(records, JSON_ARRAY) && records->count;

@@ -180,11 +180,95 @@ static void put_policy(struct buf *b, const struct deploy_want *w, struct arena 
 		  arena_printf(a, "What servers of the design %.*s may do", SLICE_ARG(w->design->name)));
 	buf_lit(b, "  policy = jsonencode(");
 	for (size_t i = 0; i + 1 < pretty.n; i++) { /* without the last line break; indented as the rest */
+		if (i && pretty.p[i] == ':' && pretty.p[i - 1] == '"' && pretty.p[i + 1] == ' ')
+			buf_byte(b, ' ');
 		buf_byte(b, (uint8_t)pretty.p[i]);
 		if (pretty.p[i] == '\n')
 			buf_lit(b, "  ");
 	}
 	buf_lit(b, ")\n}\n");
+}
+
+/* ---- as `terraform fmt` has it: values of lines that follow each other begin in one column ---- */
+
+struct line {
+	struct slice text, key, value; /* empty key: no value, or one of several lines */
+	size_t indent, width;          /* of the key, in characters */
+};
+
+static size_t characters(struct slice s)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < s.n; i++)
+		n += (s.p[i] & 0xc0) != 0x80;
+	return n;
+}
+
+/* Where the key that begins at `i` ends. */
+static size_t key_end(struct slice s, size_t i)
+{
+	if (i < s.n && s.p[i] == '"') {
+		for (i++; i < s.n && s.p[i] != '"'; i++)
+			i += s.p[i] == '\\';
+		return i + 1;
+	}
+	while (i < s.n && s.p[i] != ' ')
+		i++;
+	return i;
+}
+
+static struct line read_line(struct slice s)
+{
+	struct line l = { .text = s };
+	size_t end;
+
+	while (l.indent < s.n && s.p[l.indent] == ' ')
+		l.indent++;
+	end = key_end(s, l.indent);
+	if (end + 3 >= s.n || memcmp(s.p + end, " = ", 3) || memchr("{[(", s.p[s.n - 1], 3))
+		return l;
+	l.key = slice_make(s.p + l.indent, end - l.indent);
+	l.value = slice_make(s.p + end + 3, s.n - end - 3);
+	l.width = characters(l.key);
+	return l;
+}
+
+static void put_aligned(struct buf *b, const struct line *list, size_t n)
+{
+	size_t most = 0;
+
+	for (size_t i = 0; i < n; i++)
+		most = list[i].width > most ? list[i].width : most;
+	for (size_t i = 0; i < n; i++)
+		buf_printf(b, "%.*s%.*s%*s = %.*s\n", (int)list[i].indent, list[i].text.p, SLICE_ARG(list[i].key),
+			   (int)(most - list[i].width), "", SLICE_ARG(list[i].value));
+}
+
+static struct slice aligned(struct slice text, struct arena *a)
+{
+	struct line group[32], l;
+	size_t n = 0;
+	struct buf b;
+
+	buf_init(&b, a);
+	while (text.n) {
+		const char *end = memchr(text.p, '\n', text.n);
+		size_t length = end ? (size_t)(end - text.p) : text.n;
+
+		l = read_line(slice_make(text.p, length));
+		if (n == sizeof(group) / sizeof(*group) || (n && (!l.key.n || l.indent != group[0].indent))) {
+			put_aligned(&b, group, n);
+			n = 0;
+		}
+		if (l.key.n)
+			group[n++] = l;
+		else
+			buf_printf(&b, "%.*s\n", SLICE_ARG(l.text));
+		text = slice_make(text.p + length + (end != NULL), text.n - length - (end != NULL));
+	}
+	put_aligned(&b, group, n);
+	return buf_slice(&b);
 }
 
 struct slice deploy_terraform(const struct deploy_want *w, struct arena *a)
@@ -205,5 +289,5 @@ struct slice deploy_terraform(const struct deploy_want *w, struct arena *a)
 		put_output(&b, "stream_arn", "aws_dynamodb_table.table.stream_arn");
 	put_output(&b, "thorpe_table_arn", "aws_dynamodb_table.thorpe.arn");
 	put_output(&b, "server_policy_arn", "aws_iam_policy.server.arn");
-	return buf_slice(&b);
+	return aligned(buf_slice(&b), a);
 }

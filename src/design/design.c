@@ -127,6 +127,36 @@ bool design_also_sets(const struct design *d, const struct entity *e, struct sli
 	return design_any_also(d, sets_attribute, &(struct attribute_of){ e, attribute });
 }
 
+const struct attribute *structure_member(const struct structure *s, struct slice name)
+{
+	EACH (struct attribute, m, s->members, s->member_count)
+		if (slice_equal(m->name, name))
+			return m;
+	return NULL;
+}
+
+const struct attribute *attribute_inside(const struct attribute *a, struct slice name, bool element, bool *wrong)
+{
+	const struct attribute *m = NULL;
+
+	*wrong = false;
+	if (a->compressed) {
+		*wrong = true;
+		return NULL;
+	}
+	switch (a->type) {
+	case ATTR_LIST: *wrong = !element; return element ? a->each : NULL;
+	case ATTR_MAP:
+		*wrong = element;
+		if (element || !a->members)
+			return element ? NULL : a->each;
+		m = structure_member(a->members, name);
+		*wrong = !m && !a->members->open;
+		return m;
+	default: *wrong = true; return NULL;
+	}
+}
+
 bool entity_takes(const struct entity *e)
 {
 	EACH (struct attribute, a, e->attributes, e->attribute_count)

@@ -59,12 +59,25 @@ struct keyed_copy {
 	struct slice entity;             /* the entity with the copy */
 };
 
+/* The members of a map: of `types`, or written where it is used. */
+struct structure {
+	struct slice name; /* empty: it is written where it is used */
+	struct place place;
+	const struct attribute *members; /* types, ranges, choices, forms, `required`, `lower`, constant defaults */
+	size_t member_count;
+	bool open; /* `other members: anything` */
+	int depth; /* of structures in it; 1: none */
+};
+#define STRUCTURE_DEPTH_MAX 8
+
 struct attribute {
 	struct slice name;
 	const struct name *at; /* the same name as a number (name.h), as every `at` here */
 	struct place place;
 	enum attr_type type;
-	enum attr_type element;      /* LIST, SET; ATTR_MAP for lists of anything */
+	enum attr_type element;          /* LIST, SET; ATTR_MAP for lists of anything, and of structures */
+	const struct structure *members; /* MAP: it has these; NULL: anything, or `each` */
+	const struct attribute *each; /* LIST of structures, `map of T`: what each value is, without a name; NULL: no such type */
 	enum attr_form form;         /* STRING; of LIST and SET each element's */
 	bool fine;                   /* TIMESTAMP: with milliseconds; of LIST each element */
 	const struct regex *matches; /* STRING, TEXT; of LIST and SET each element. NULL: any text */
@@ -255,6 +268,15 @@ struct login_claim {
 	struct place place;
 };
 
+/* mail: {to, address, verified, reset, proof}: single-use tokens that are sent to the account's address */
+struct login_mail {
+	struct slice to, secret;        /* the webhook that sends mail; signs it, empty: the design's own */
+	struct slice address, verified; /* attributes: where it goes; that the address is proved, empty: none */
+	const struct name *address_at, *verified_at;
+	int64_t reset_seconds, proof_seconds; /* validity of the tokens */
+	struct place place;
+};
+
 struct login {
 	bool present;
 	struct place place;
@@ -272,6 +294,7 @@ struct login {
 	int64_t token_seconds;   /* validity of a token */
 	const struct login_claim *claims;
 	size_t claim_count;
+	struct login_mail mail;       /* its address empty: none */
 	const struct slice *patterns; /* ids */
 	size_t pattern_count;
 };
@@ -541,6 +564,8 @@ struct traffic_rule {
 
 struct design {
 	struct source source;
+	const struct structure *types; /* in the order of the file */
+	size_t type_count;
 	struct slice name, title, table;
 	struct place table_place;
 	struct key_schema key;
@@ -591,6 +616,16 @@ struct slice entity_collection(const struct entity *e);
 bool attribute_is_number(const struct attribute *a);
 /* Whether the index's projection has an attribute that is not a key. */
 bool index_carries(const struct design_index *x, struct slice name);
+/* NULL: the structure has no such member. */
+const struct attribute *structure_member(const struct structure *s, struct slice name);
+/* What a step into a value of the attribute leads to: a member, each value of a map or, with `element`, of a list.
+ * NULL: nothing is known of it, *wrong: it has no such part. */
+const struct attribute *attribute_inside(const struct attribute *a, struct slice name, bool element, bool *wrong);
+/* Whether values of the attribute have a structure: they are checked inside. */
+static inline bool attribute_is_structured(const struct attribute *a)
+{
+	return a->members || a->each;
+}
 /* Whether it tells items apart for ever: unique, and it never changes. NULL: no. */
 static inline bool attribute_is_id(const struct attribute *a)
 {

@@ -108,13 +108,25 @@ bool isolation_by_key(const struct design *d, const struct access *a)
 
 /* ---- one tenant's rows ---- */
 
+/* Whether the items of the partition have the attribute in its key, whatever the parameter is called. */
+static bool is_in_key(const struct design *d, const struct where_rule *w, const struct name *attribute)
+{
+	bool any = false;
+
+	EACH (struct entity, e, d->entities, d->entity_count)
+		EACH (struct key_rule, r, e->everywhere ? e->keys : NULL, e->everywhere ? e->key_count : 0)
+			any = any || (r->at == w->at && template_alike(w->value, r->template) &&
+				      template_reads(r->template, attribute));
+	return any;
+}
+
 static bool mentions(const struct design *d, const struct access *a, const struct name *attribute, size_t claim)
 {
 	const struct name *of = d->callers.claims[claim - 1].attribute.at;
 
 	EACH (struct where_rule, w, a->where, a->where_count)
 		if (is_hash(a, w->at) && w->op == WHERE_EQ &&
-		    (template_reads(w->value, of) || template_reads(w->value, attribute)))
+		    (template_reads(w->value, of) || is_in_key(d, w, attribute)))
 			return true;
 	return false;
 }

@@ -21,7 +21,7 @@ static bool is_moving(const void *ctx, const struct term *t)
 {
 	const struct reading *x = ctx;
 
-	return t->kind == TERM_PATH && moves_by_itself(x->entity, t->names[0], x->depth + 1);
+	return t->kind == TERM_PATH && !t->member && moves_by_itself(x->entity, t->names[0], x->depth + 1);
 }
 
 /* Whether the attribute can change without a write to the item: a counter, or derived from one, here or at its
@@ -299,7 +299,7 @@ static bool is_in_key(const struct slots *s, const struct name *n)
 {
 	EACH (struct slot_key, k, s->keys, s->key_count)
 		EACH (struct template_part, p, k->template->parts, k->template->part_count)
-			if (p->names && p->at == n && !format_loses_value(p->format))
+			if (p->names && p->name_count == 1 && p->at == n && !format_loses_value(p->format))
 				return true;
 	return false;
 }

@@ -11,7 +11,8 @@
 
 /* An operand and the words around it take at most this much text, so a few of them fit and need not be printed to
  * be measured. */
-#define OPERAND_TEXT 40
+#define OPERAND_TEXT     40
+#define STEPS_OF_OPERAND 4
 
 /* ---- tests ---- */
 
@@ -20,6 +21,10 @@ static void fill_operand(struct operand *o, struct path_step *step, const struct
 	*o = (struct operand){ .is_path = in->name.n > 0, .is_size = in->size, .value = in->value };
 	if (!o->is_path)
 		return;
+	if (in->path) {
+		o->path = *in->path;
+		return;
+	}
 	*step = (struct path_step){ .name = in->name };
 	o->path = (struct path){ step, 1 };
 }
@@ -89,7 +94,7 @@ static bool check_value(struct arena *a, struct value v, struct error *e)
 
 static bool survey_operand(struct survey *s, const struct operand *o)
 {
-	s->operands++;
+	s->operands += 1 + (o->is_path ? o->path.count / STEPS_OF_OPERAND : 0);
 	s->operators += o->is_size;
 	if (!o->is_path)
 		return s->paths || check_value(s->arena, o->value, s->e);

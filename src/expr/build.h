@@ -32,9 +32,10 @@ enum test_op {
 	TEST_TRUE,         /* an empty legacy filter */
 };
 
-/* a value, or with a name the attribute or its size() */
+/* a value, or with a name the attribute, or its size() */
 struct test_operand {
-	struct slice name; /* empty: the value */
+	struct slice name;       /* empty: the value */
+	const struct path *path; /* into the attribute, with its name as the first step; NULL: the attribute itself */
 	bool size;
 	struct value value;
 };

@@ -606,48 +606,65 @@ static bool go_on(struct oracle *o, uint64_t n)
 	return !o->stopped;
 }
 
-bool compare_all(struct oracle *o)
+/* The part of a fact that all facts of its group share: the space, and what they are about. */
+static struct slice group_of(struct slice fact)
 {
-	struct comparing c = { .o = o };
-	struct buf group;
-	struct slice fact;
-	uint64_t n = 0;
+	return slice_make(fact.p, 5 + read_be32(fact.p + 1));
+}
+
+static void change_group(struct comparing *c, struct buf *group, struct slice to)
+{
+	if (group->n)
+		end(c, (enum fact_space)group->p[0]);
+	group->n = 0;
+	buf_put(group, to);
+	c->o->group_hash = to.n ? hash_bytes(to) : 0;
+	if (to.n)
+		begin_group(c, (enum fact_space)to.p[0], slice_make(to.p + 5, to.n - 5));
+}
+
+static void take_fact(struct comparing *c, struct slice group, struct slice fact)
+{
+	struct fact_reader f = { group.p + group.n, fact.p + fact.n };
+	enum fact_kind kind = (enum fact_kind)fact_u8(&f);
+
+	switch ((enum fact_space)group.p[0]) {
+	case SPACE_KEY: at_key_fact(c, kind, &f); break;
+	case SPACE_IDENTITY: at_identity_fact(c, kind, &f); break;
+	case SPACE_BOND: at_bond_fact(c, kind, &f); break;
+	}
+}
+
+static struct sum *make_sums(struct oracle *o)
+{
 	size_t most = 0;
-	bool got;
 
 	for (size_t i = 0; i < o->run.design->entity_count; i++)
 		if (o->run.design->entities[i].attribute_count > most)
 			most = o->run.design->entities[i].attribute_count;
-	c.sums = arena_array(&o->kept, struct sum, most);
+	return arena_array(&o->kept, struct sum, most);
+}
+
+bool compare_all(struct oracle *o)
+{
+	struct comparing c = { .o = o, .sums = make_sums(o) };
+	struct buf group;
+	struct slice fact;
+	bool got = true;
+
 	buf_init(&group, &o->kept);
 	if (!facts_sort(o->facts))
 		return false;
-	for (;;) {
-		struct slice prefix;
-		struct fact_reader f;
-		enum fact_kind kind;
+	for (uint64_t n = 0; got; n++) {
+		struct slice of;
 
-		if (!go_on(o, n++) || !facts_next(o->facts, &fact, &got))
+		if (!go_on(o, n) || !facts_next(o->facts, &fact, &got))
 			return false;
-		prefix = got ? slice_make(fact.p, 5 + read_be32(fact.p + 1)) : slice_make(NULL, 0);
-		if (!got || !slice_equal(prefix, buf_slice(&group))) {
-			if (group.n)
-				end(&c, (enum fact_space)group.p[0]);
-			if (!got)
-				break;
-			group.n = 0;
-			buf_put(&group, prefix);
-			o->group_hash = hash_bytes(prefix);
-			begin_group(&c, (enum fact_space)prefix.p[0], slice_make(prefix.p + 5, prefix.n - 5));
-		}
-		f = (struct fact_reader){ prefix.p + prefix.n, fact.p + fact.n };
-		kind = (enum fact_kind)fact_u8(&f);
-		switch ((enum fact_space)prefix.p[0]) {
-		case SPACE_KEY: at_key_fact(&c, kind, &f); break;
-		case SPACE_IDENTITY: at_identity_fact(&c, kind, &f); break;
-		case SPACE_BOND: at_bond_fact(&c, kind, &f); break;
-		}
+		of = got ? group_of(fact) : SLICE("");
+		if (!slice_equal(of, buf_slice(&group)))
+			change_group(&c, &group, of);
+		if (got)
+			take_fact(&c, of, fact);
 	}
-	o->group_hash = 0;
 	return true;
 }

@@ -134,6 +134,7 @@ static const char *fit_choice(struct run *r, const struct attribute *a, struct v
 
 const char *fit_value(struct run *r, const struct attribute *a, struct value v)
 {
+	char room[FITS_TEXT_MAX];
 	const char *wrong;
 
 	if (a->compressed)
@@ -145,6 +146,8 @@ const char *fit_value(struct run *r, const struct attribute *a, struct value v)
 		return wrong;
 	if (a->lower && !value_equal(input_normal(r, a, v), v))
 		return "in lower case";
+	if (attribute_is_structured(a) && !attribute_fits_inside(a, v, room))
+		return arena_cstr(r->arena, slice_str(room));
 	switch (a->type) {
 	case ATTR_STRING:
 	case ATTR_TEXT:

@@ -482,6 +482,26 @@ bool process_follow_switches(struct process *p, struct run *r)
 	return checkpoint_switches(r, follow_switch, &all);
 }
 
+static bool is_time_for_shards(const struct watch *w, int64_t now, uint64_t endings)
+{
+	struct process *p = w->process;
+
+	/* Children of a shard that has ended do not wait for a round of leases. */
+	if (endings == w->endings && (now < w->shards_us || (!p->leases && !seats_want_list(&p->readers))))
+		return false;
+	return !p->leases || now >= w->listed_us + SHARDS_LEAST_US;
+}
+
+/* How long until the shards are looked at again though none has ended. */
+static int64_t shards_pause_us(const struct watch *w)
+{
+	const struct process *p = w->process;
+
+	if (p->leases)
+		return LEASE_ROUND_MS * 1000;
+	return w->complained || !p->readers.first ? SHARDS_EVERY_US : 10 * SHARDS_EVERY_US;
+}
+
 static void watch_shards(struct watch *w, int64_t now)
 {
 	struct process *p = w->process;
@@ -492,16 +512,11 @@ static void watch_shards(struct watch *w, int64_t now)
 	pthread_mutex_lock(&p->lock);
 	endings = p->endings;
 	pthread_mutex_unlock(&p->lock);
-	/* Children of a shard that has ended do not wait for a round of leases. */
-	if (endings == w->endings && (now < w->shards_us || (!p->leases && !seats_want_list(&p->readers))))
-		return;
-	if (p->leases && now < w->listed_us + SHARDS_LEAST_US)
+	if (!is_time_for_shards(w, now, endings))
 		return;
 	w->listed_us = now;
 	w->endings = endings;
-	w->shards_us = now + (p->leases                            ? LEASE_ROUND_MS * 1000
-			      : w->complained || !p->readers.first ? SHARDS_EVERY_US
-								   : 10 * SHARDS_EVERY_US);
+	w->shards_us = now + shards_pause_us(w);
 	ARENA_TRY(&p->arena, {
 		struct run r = process_run(p, p->backend, &p->arena);
 		bool ok = look_at_shards(p, &r) && (!p->leases || process_follow_switches(p, &r));

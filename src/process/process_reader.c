@@ -69,7 +69,8 @@ static void be_nice(void)
 #endif
 }
 
-/* With the lock. `s`: NULL for all stations. Returns whether there are any. */
+/* Makes tracks in children of the shard look at their positions again: those of the station, or all (NULL). With the
+ * lock. Returns whether there are any. */
 static bool tell_children(struct process *p, const char *parent, const struct station *s)
 {
 	bool any = false;

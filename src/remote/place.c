@@ -1,6 +1,7 @@
 /* Addresses: parsing them, and making Amazon's.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "remote/place.h"
+#include "wire/loopback.h"
 #include <curl/curl.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -22,12 +23,6 @@ bool endpoint_is_region(const char *region)
 	size_t n = strlen(region);
 
 	return n && n < PLACE_REGION && region[0] != '-' && strspn(region, "abcdefghijklmnopqrstuvwxyz0123456789-") == n;
-}
-
-static bool is_loopback(const char *host)
-{
-	return !strcmp(host, "localhost") || !strcmp(host, "[::1]") ||
-	       (!strncmp(host, "127.", 4) && strspn(host, "0123456789.") == strlen(host));
 }
 
 /* ---- reading one ---- */
@@ -75,7 +70,7 @@ static bool take_parts(const struct parts *p, const char *url, struct endpoint *
 		return refuse_place(why, n, "'%s' is not an address such as https://host", url);
 	if (p->user || p->query || p->fragment) /* not shown: it may hold a password */
 		return refuse_place(why, n, "%s", "the address of a database has neither a user, nor '?', nor '#'");
-	e->loopback = is_loopback(p->host);
+	e->loopback = host_is_loopback(p->host);
 	if (strcmp(p->scheme, "https") != 0 && strcmp(p->scheme, "http") != 0)
 		return refuse_place(why, n, "'%s' begins with neither https:// nor http://", url);
 	if (!strcmp(p->scheme, "http") && !e->loopback)

@@ -6,17 +6,6 @@
 
 #define HEADERS_MOST 8
 
-static struct slice iso_date(struct arena *a, int64_t ms)
-{
-	time_t t = (time_t)(ms / 1000);
-	char text[32];
-	struct tm tm;
-
-	gmtime_r(&t, &tm);
-	strftime(text, sizeof(text), "%Y%m%dT%H%M%SZ", &tm);
-	return arena_copy(a, slice_str(text));
-}
-
 static const char *line(struct arena *a, struct http_header h)
 {
 	return arena_cstr(a, arena_printf(a, "%.*s: %.*s", SLICE_ARG(h.name), SLICE_ARG(h.value)));
@@ -53,7 +42,7 @@ static struct slice names_of(struct arena *a, const struct http_header *h, size_
 const char *const *sign_headers(struct arena *a, const struct sign_ask *s)
 {
 	const char **lines = arena_array(a, const char *, HEADERS_MOST + 2);
-	struct slice date = iso_date(a, s->now_ms), day = slice_make(date.p, 8);
+	struct slice date = sigv4_time(a, s->now_ms / 1000), day = slice_make(date.p, 8);
 	struct sigv4_key key = { .secret = slice_str(s->secret) };
 	struct sigv4_scope scope = { day, slice_str(s->region), slice_str(s->service), SLICE(SIGV4_TERMINATOR) };
 	struct http_header h[HEADERS_MOST];

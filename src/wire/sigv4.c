@@ -1,6 +1,7 @@
 /* The canonical request, the string to sign, and the key that is derived from a secret.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "wire/sigv4.h"
+#include <time.h>
 
 #include <openssl/crypto.h>
 #include <openssl/evp.h>
@@ -205,6 +206,17 @@ static const uint8_t *signing_key(struct arena *a, const struct sigv4_key *key, 
 	memcpy(c->entries[i].scope, credential.p, credential.n);
 	c->entries[i].scope[credential.n] = '\0';
 	return c->entries[i].key;
+}
+
+struct slice sigv4_time(struct arena *a, int64_t seconds)
+{
+	time_t t = (time_t)seconds;
+	char text[32];
+	struct tm tm;
+
+	gmtime_r(&t, &tm);
+	strftime(text, sizeof(text), "%Y%m%dT%H%M%SZ", &tm);
+	return arena_copy(a, slice_str(text));
 }
 
 void sigv4_forget(struct sigv4_cache *cache)

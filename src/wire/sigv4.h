@@ -44,12 +44,14 @@ struct sigv4_cache {
 	unsigned next;
 };
 
+/* A time as signatures have it, in seconds since 1970: 20150830T123600Z. */
+struct slice sigv4_time(struct arena *a, int64_t seconds);
 /* Call when the keys change: a key may have a new secret. */
 void sigv4_forget(struct sigv4_cache *cache);
 
 /* The text to hash. Not terminated. */
 struct slice sigv4_canonical(struct arena *a, const struct sigv4_message *m);
-/* 64 hexadecimal digits. `iso_date`: 20150830T123600Z. */
+/* 64 hexadecimal digits. `iso_date`: sigv4_time(). */
 struct slice sigv4_sign(struct arena *a, const struct sigv4_message *m, const struct sigv4_key *key,
 			const struct sigv4_scope *s, struct slice iso_date, struct sigv4_cache *cache);
 

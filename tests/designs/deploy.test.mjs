@@ -275,6 +275,11 @@ test('as text it needs no credentials and no network', async () => {
   assert.match((await deployed(server.endpoint, ['--yes', '--tag', 'team=x'])).stdout, /nothing to do/);
   const terraform = await text('terraform');
   assert.match(terraform, /^resource "aws_dynamodb_table" "table" \{$/m);
+  // As `terraform fmt` leaves it.
+  assert.match(terraform, /^  name {24}= "SocialMediaApp"\n  billing_mode {16}= "PAY_PER_REQUEST"$/m);
+  assert.match(terraform, /^  deletion_protection_enabled = true\n\n  attribute \{\n    name = "PK"$/m);
+  assert.match(terraform, /^    "Version" : "2012-10-17",$/m);
+  assert.match(await text('terraform', '--tag', 'größe=1', '--tag', 'a=2'), /^  tags = \{\n    "thorpe:design" = "social"\n    "größe" {9}= "1"\n    "a" {13}= "2"\n  \}$/m);
   const policy = JSON.parse(await text('policy', '--backend', 'aws:eu-central-1'));
   assert.deepEqual(policy.Statement.flatMap(({ Resource }) => Resource).sort(), ['', '.thorpe', '/index/*', '/stream/*']
     .map((tail) => `arn:aws:dynamodb:eu-central-1:*:table/SocialMediaApp${tail}`).sort());

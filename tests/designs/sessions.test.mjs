@@ -221,3 +221,28 @@ test('two servers of one table agree on every session at once', async () => {
   for (const n of [0, 1]) await at(n, three.token).get('/me', ended);
   for (const n of [0, 1]) await at(n).post('/renew', { renewal: three.renewal }, { status: 401 });
 });
+
+test('an operator makes the first admin, who makes others', async () => {
+  const [first, second] = [await account(), await account()];
+  const one = await first.login();
+  const server = ['--data', app.data, '--endpoint', app.server.endpoint];
+  const role = (...words) => runToEnd(['role', 'notebook', ...words, ...server]);
+  await one.caller.post(`/users/${second.name}/promote`, {}, { status: 403 });
+  await one.caller.post('/role', { name: first.name, role: 'admin' }, { status: 403 });
+  await app.nobody.post('/role', { name: first.name, role: 'admin' }, { status: 401 });
+  const { code, stdout, stderr } = await role(first.name.toUpperCase(), 'admin');
+  assert.equal(code, 0, stderr);
+  assert.equal(stdout, `${first.name.toUpperCase()} is now admin (subject ${first.name})\n`);
+  await one.caller.post(`/users/${second.name}/promote`);
+  for (const [words, says] of [
+    [['nobody', 'admin'], /nobody logs in as nobody/],
+    [[first.name, 'boss'], /boss|user, admin/],
+    [[first.name], /DESIGN NAME ROLE/],
+  ]) {
+    const reply = await role(...words);
+    assert.notEqual(reply.code, 0);
+    assert.match(reply.stderr, says);
+  }
+  assert.equal((await role(first.name, 'user')).code, 0);
+  await one.caller.post(`/users/${second.name}/suspend`, {}, { status: 403 });
+});

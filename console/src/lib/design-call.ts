@@ -10,6 +10,8 @@ export interface Who {
   mode: 'operator' | 'nobody' | 'subject';
   subject: string;
   roles: string[];
+  /** By name, as typed. */
+  claims: Record<string, string>;
 }
 
 export type Row = Record<string, unknown>;
@@ -26,8 +28,21 @@ export interface Outcome {
 const given = (values: Record<string, string>) =>
   Object.fromEntries(Object.entries(values).filter(([, value]) => value !== ''));
 
+/** 7, true and ["a"] are what they look like; acme is a text. */
+function claimOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
+
+const claimsOf = (who: Who) =>
+  Object.fromEntries(Object.entries(given(who.claims)).map(([name, text]) => [name, claimOf(text)]));
+
 function body(pattern: AccessPattern, values: Record<string, string>, who: Who): object {
-  const as = { operator: undefined, nobody: {}, subject: { subject: who.subject, roles: who.roles } }[who.mode];
+  const subject = { subject: who.subject, roles: who.roles, claims: claimsOf(who) };
+  const as = { operator: undefined, nobody: {}, subject }[who.mode];
   return { pattern: pattern.name, with: given(values), as, explain: true };
 }
 
@@ -106,7 +121,10 @@ function tokenFor(design: Design, who: Who): SnippetToken | undefined {
   if (who.mode === 'nobody') return undefined;
   if (who.mode === 'operator') return session().designs.find((one) => one.name === design.name)?.token;
   const roles = who.roles.map((role) => ` --role ${shellQuote(role)}`).join('');
-  return { command: `thorpe token ${design.name} --subject ${shellQuote(who.subject || 'alice')}${roles}` };
+  const claims = Object.entries(given(who.claims))
+    .map(([name, text]) => ` --claim ${shellQuote(`${name}=${text}`)}`)
+    .join('');
+  return { command: `thorpe token ${design.name} --subject ${shellQuote(who.subject || 'alice')}${roles}${claims}` };
 }
 
 /** By its path, or by name if it has none. */

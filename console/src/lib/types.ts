@@ -80,6 +80,8 @@ export interface Design {
   /** "NEW_AND_OLD_IMAGES"…; null: no stream. */
   stream: string | null;
   roles: string[];
+  /** Declared claims of tokens, as `caller.tenant`. */
+  claims: string[];
   entities: Entity[];
   access: AccessPattern[];
   processors: Processor[];

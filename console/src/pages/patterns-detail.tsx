@@ -66,7 +66,7 @@ function fromAddress(pattern: AccessPattern, route: Route): Record<string, strin
 
 export function PatternDetail({ design, pattern, route }: { design: Design; pattern: AccessPattern; route: Route }) {
   const [values, setValues] = useState<Record<string, string>>(() => fromAddress(pattern, route));
-  const [who, setWho] = useState<Who>({ mode: 'operator', subject: '', roles: [] });
+  const [who, setWho] = useState<Who>({ mode: 'operator', subject: '', roles: [], claims: {} });
   const [outcomes, setOutcomes] = useState<Outcome[]>([]);
   const [busy, setBusy] = useState(false);
   const [failed, setFailed] = useState<Error | null>(null);
@@ -82,7 +82,7 @@ export function PatternDetail({ design, pattern, route }: { design: Design; patt
       const focused = document.activeElement?.getAttribute('name');
       const { [focused ?? '']: _, ...others } = found.values;
       setValues((old) => ({ ...others, ...old }));
-      if (found.subject) setWho({ mode: 'subject', subject: found.subject, roles: [] });
+      if (found.subject) setWho({ mode: 'subject', subject: found.subject, roles: [], claims: {} });
     }
     setReady(true);
   }, [examples.value, examples.loading]);

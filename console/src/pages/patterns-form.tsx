@@ -114,6 +114,23 @@ function WhoFields({ design, who, onWho }: { design: Design; who: Who; onWho: (w
           ))}
         </fieldset>
       )}
+      {who.mode === 'subject' &&
+        design.claims.map((claim) => (
+          <Field
+            key={claim}
+            label={
+              <>
+                <code>caller.{claim}</code>
+              </>
+            }
+          >
+            <Input
+              value={who.claims[claim] ?? ''}
+              mono
+              onInput={(text) => onWho({ ...who, claims: { ...who.claims, [claim]: text } })}
+            />
+          </Field>
+        ))}
     </>
   );
 }

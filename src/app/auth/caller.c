@@ -45,7 +45,8 @@ struct callers_state *callers_new(const struct design *d, const uint8_t secret[C
 	if (d->callers.issuer.n)
 		s->jwks = new_jwks(&d->callers);
 	if (s->throttle && s->known && (s->jwks || !d->callers.issuer.n) &&
-	    caller_token_key(d->name, secret, s->token_key) && caller_renewal_key(d->name, secret, s->renewal_key))
+	    caller_token_key(d->name, secret, s->token_key) && caller_renewal_key(d->name, secret, s->renewal_key) &&
+	    caller_mail_key(d->name, secret, s->mail_key))
 		return s;
 	callers_free(s);
 	return NULL;

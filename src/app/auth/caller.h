@@ -55,6 +55,8 @@ struct slice caller_token(struct arena *a, struct slice design, const uint8_t se
 
 /* The first entity with a login; NULL: none has. */
 const struct entity *caller_first_login(const struct design *d);
+/* The account that logs in by this name, whatever attribute that is; its entity NULL: none. */
+bool caller_named(struct run *r, struct slice name, struct row *account) MUST_CHECK;
 /* Whether some login has sessions that are renewed. */
 bool caller_has_sessions(const struct design *d);
 /* POST /login: the body is {<one of login.by>: …, password: …} or {name: …, password: …}. Writes the reply: {"token",

@@ -16,6 +16,7 @@ struct callers_state {
 	uint8_t secret[CALLER_SECRET_BYTES];
 	uint8_t token_key[JWT_KEY_BYTES];   /* of our own tokens for this design */
 	uint8_t renewal_key[JWT_KEY_BYTES]; /* of their renewal tokens */
+	uint8_t mail_key[JWT_KEY_BYTES];    /* of tokens that are sent: mail.h */
 	struct jwks *jwks;                  /* NULL: no outside issuer */
 	struct throttle *throttle;
 	struct known *known; /* verified tokens */
@@ -28,6 +29,16 @@ bool caller_renewal_key(struct slice design, const uint8_t secret[CALLER_SECRET_
 			uint8_t out[JWT_KEY_BYTES]) MUST_CHECK;
 /* The members of a reply that has tokens for run->caller: an access token, and a renewal token of this number (0: none). */
 void caller_put_tokens(struct run *r, const struct login *login, int64_t number, struct buf *b);
+bool caller_mail_key(struct slice design, const uint8_t secret[CALLER_SECRET_BYTES],
+		     uint8_t out[JWT_KEY_BYTES]) MUST_CHECK;
+/* The account's name in a body: an attribute of login.by, or `name` (*by and *entity NULL: any). INVALID: none. */
+bool caller_given_name(struct run *r, const struct json *body, const struct entity **entity, const struct name **by,
+		       struct slice *name) MUST_CHECK;
+/* The account of such a name; its entity NULL: none. */
+bool caller_find_account(struct run *r, const struct entity *entity, const struct name *by, struct slice name,
+			 struct row *account) MUST_CHECK;
+/* The entity and the identity of a session's account; NULL: not one of the design as it is now. */
+const struct entity *caller_session_account(struct run *r, const struct caller *c, struct value **args);
 /* The entity of a session's account; NULL: not one of the design as it is now. */
 const struct entity *caller_session_entity(struct run *r, const struct caller *c);
 

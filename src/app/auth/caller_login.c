@@ -70,14 +70,24 @@ static struct slice counted_name(struct run *r, struct slice name)
 {
 	char *copy;
 
-	while (name.n && isspace((unsigned char)name.p[0]))
-		name.p++, name.n--;
-	while (name.n && isspace((unsigned char)name.p[name.n - 1]))
-		name.n--;
+	name = slice_trim(name, SLICE_BLANKS);
 	copy = arena_alloc(r->arena, name.n);
 	for (size_t i = 0; i < name.n; i++)
 		copy[i] = (char)tolower((unsigned char)name.p[i]);
 	return slice_make(copy, name.n);
+}
+
+bool caller_given_name(struct run *r, const struct json *body, const struct entity **entity, const struct name **by,
+		       struct slice *name)
+{
+	struct attempt a = { 0 };
+
+	if (!read_name(r, body, &a))
+		return run_invalid(r, caller_first_login(r->design)->login.by[0], "is missing");
+	*entity = a.entity;
+	*by = a.by;
+	*name = counted_name(r, a.name);
+	return true;
 }
 
 static bool read_attempt(struct run *r, const struct json *body, struct slice client, struct attempt *a)
@@ -154,6 +164,22 @@ static bool find_account(struct run *r, struct attempt *a)
 				return false;
 	}
 	return true;
+}
+
+bool caller_find_account(struct run *r, const struct entity *entity, const struct name *by, struct slice name,
+			 struct row *account)
+{
+	struct attempt a = { .entity = entity, .by = by, .name = name };
+
+	if (!find_account(r, &a))
+		return false;
+	*account = a.account;
+	return true;
+}
+
+bool caller_named(struct run *r, struct slice name, struct row *account)
+{
+	return caller_find_account(r, NULL, NULL, name, account);
 }
 
 static bool usable_hash(struct run *r, const struct attempt *a, struct value *hash)

@@ -77,8 +77,7 @@ const struct entity *caller_session_entity(struct run *r, const struct caller *c
 	return e && e->login.present && !r->design->callers.issuer.n ? e : NULL;
 }
 
-/* NULL: not an account of the design as it is now. */
-static const struct entity *read_account(struct run *r, const struct caller *c, struct value **args)
+const struct entity *caller_session_account(struct run *r, const struct caller *c, struct value **args)
 {
 	const struct entity *e = caller_session_entity(r, c);
 	struct slice text = c->session.account;
@@ -265,7 +264,7 @@ static bool look_at_account(struct run *r, const struct caller *was, struct call
 	bool listed;
 
 	*account = (struct row){ 0 };
-	e = read_account(r, was, &args);
+	e = caller_session_account(r, was, &args);
 	if (!e || !entity_locate(r, e, args, e->param_count, &s->keys[0]))
 		return !e || r->problem.type == PROBLEM_INVALID;
 	s->versions[0] = value_present(s->keys[0]) ? version_of(r, s->keys[0]) : 0;

@@ -31,6 +31,11 @@ bool caller_renewal_key(struct slice design, const uint8_t secret[CALLER_SECRET_
 	return make_key("thorpe renewal", design, secret, out);
 }
 
+bool caller_mail_key(struct slice design, const uint8_t secret[CALLER_SECRET_BYTES], uint8_t out[JWT_KEY_BYTES])
+{
+	return make_key("thorpe mail", design, secret, out);
+}
+
 /* 7, true and ["a"] are what they look like; acme is a text. */
 static void put_claims(const struct token_request *q, struct arena *a, struct buf *b)
 {

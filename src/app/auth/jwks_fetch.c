@@ -5,6 +5,7 @@
 #include "app/auth/jwks.h"
 #include "base/alloc.h"
 #include "base/log.h"
+#include "wire/loopback.h"
 
 #define MOST_BYTES (1024 * 1024)
 #define SECONDS    5L
@@ -29,12 +30,6 @@ static size_t receive_body(char *p, size_t size, size_t count, void *ctx)
 	return n;
 }
 
-static bool is_loopback(const char *host)
-{
-	return !strcmp(host, "localhost") || !strcmp(host, "[::1]") ||
-	       (!strncmp(host, "127.", 4) && strspn(host, "0123456789.") == strlen(host));
-}
-
 /* Keys that came over a network in plain text could be forged. */
 static bool is_safe(const char *url)
 {
@@ -45,7 +40,7 @@ static bool is_safe(const char *url)
 	if (u && curl_url_set(u, CURLUPART_URL, url, 0) == CURLUE_OK &&
 	    curl_url_get(u, CURLUPART_SCHEME, &scheme, 0) == CURLUE_OK &&
 	    curl_url_get(u, CURLUPART_HOST, &host, 0) == CURLUE_OK)
-		ok = !strcmp(scheme, "https") || (!strcmp(scheme, "http") && is_loopback(host));
+		ok = !strcmp(scheme, "https") || (!strcmp(scheme, "http") && host_is_loopback(host));
 	curl_free(scheme);
 	curl_free(host);
 	curl_url_cleanup(u);

@@ -176,11 +176,15 @@ static bool no_key(struct completion *c, const struct name *attribute, const str
 {
 	for (size_t i = 0; rule && i < rule->template->part_count; i++) {
 		const struct template_part *p = &rule->template->parts[i];
-		struct slice name = p->names ? p->names[p->name_count - 1] : SLICE("");
-		struct value v = p->names ? row_get(c->fields, p->at) : VALUE_ABSENT;
+		struct value v = p->names ? term_inside(row_get(c->fields, p->at), p->names + 1, p->name_count - 1)
+					  : VALUE_ABSENT;
+		struct buf name;
 
-		if (p->names && (!value_present(v) || value_type(v) == VALUE_NULL))
-			return run_invalid(c->run, name, "is part of the key and cannot be missing");
+		if (!p->names || (value_present(v) && value_type(v) != VALUE_NULL))
+			continue;
+		buf_init(&name, c->run->arena);
+		term_print_path(&name, p->names, p->name_count);
+		return run_invalid(c->run, buf_slice(&name), "is part of the key and cannot be missing");
 	}
 	if (!rule && key_has_rule(c->entity->keys, c->entity->key_count, attribute))
 		return run_fail(c->run, PROBLEM_INVALID,

@@ -103,7 +103,7 @@ static bool take_null(const struct body *b, const struct attribute *a)
 static bool take_member(const struct body *b, const struct json_member *m)
 {
 	const struct attribute *a = entity_attribute(b->entity, m->name);
-	struct attribute any;
+	bool patch;
 	struct value v;
 
 	if (is_password(b, m->name))
@@ -116,13 +116,8 @@ static bool take_member(const struct body *b, const struct json_member *m)
 		return refuse_kept(b, m->name);
 	if (m->value.type == JSON_NULL)
 		return take_null(b, a);
-	if (b->use == INPUT_PATCH && a->type == ATTR_MAP &&
-	    m->value.type == JSON_OBJECT) { /* its limits are checked on the merged map */
-		any = *a;
-		any.has_min = any.has_max = any.compressed = false;
-		a = &any;
-	}
-	if (!input_json(b->r, a, a->name, &m->value, &v))
+	patch = b->use == INPUT_PATCH && a->type == ATTR_MAP && m->value.type == JSON_OBJECT;
+	if (patch ? !input_patch(b->r, a, &m->value, &v) : !input_json(b->r, a, a->name, &m->value, &v))
 		return false;
 	/* No address can contain a zero byte, so the item could be created and never reached. */
 	if (value_type(v) == VALUE_S && entity_is_param(b->entity, a->at) && value_bytes(v).n &&

@@ -32,6 +32,8 @@ bool input_is_kept(const struct attribute *attribute);
  * set). */
 bool input_json(struct run *r, const struct attribute *attribute, struct slice name, const struct json *j,
 		struct value *out) MUST_CHECK;
+/* A patch of a map, an object: NULL for members to remove. Its limits are checked when it is merged. */
+bool input_patch(struct run *r, const struct attribute *attribute, const struct json *j, struct value *out) MUST_CHECK;
 /* Applies a patch to a map as stored (`was`; absent or no map: an empty one); checked and compressed as the attribute
  * says. */
 bool input_merge(struct run *r, const struct attribute *attribute, struct value was, struct value patch,

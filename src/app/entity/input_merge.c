@@ -69,5 +69,5 @@ bool input_merge(struct run *r, const struct attribute *attribute, struct value 
 	if (attribute->compressed)
 		was = unpacked(r, attribute, was);
 	*out = merge(r->arena, was, patch);
-	return input_place_limits(&at, out);
+	return input_place_whole(&at, out);
 }

@@ -236,10 +236,15 @@ static bool take_any(struct input_place *at, const struct json *j, int levels, s
 	return refuse_value(at, "JSON");
 }
 
+bool input_place_any(struct input_place *at, const struct json *j, struct value *out)
+{
+	return take_any(at, j, VALUE_LEVELS_MAX - 1 - at->depth, out);
+}
+
 /* ---- collections ---- */
 static bool take_scalar(struct input_place *at, enum attr_type type, const struct json *j, struct value *out)
 {
-	int levels = VALUE_LEVELS_MAX - 1 - (at->element != 0);
+	int levels = VALUE_LEVELS_MAX - 1 - (at->element != 0) - at->depth;
 
 	switch (type) {
 	case ATTR_STRING:
@@ -268,6 +273,12 @@ static bool take_elements(struct input_place *at, const struct json *j, struct v
 	for (size_t i = 0; i < j->count && bad < BAD_ELEMENTS_TOLD; i++) {
 		struct input_place one = *at;
 
+		if (at->attribute->each) {
+			one = input_place_inside(at, at->attribute->each, SLICE(""), i);
+			one.patch = false; /* a list is given as a whole */
+			bad += !input_place_value(&one, &j->items[i], &list[i]);
+			continue;
+		}
 		one.element = i + 1;
 		bad += !take_scalar(&one, at->attribute->element, &j->items[i], &list[i]);
 	}
@@ -328,9 +339,9 @@ static bool take_map(struct input_place *at, const struct json *j, struct value 
 {
 	if (j->type != JSON_OBJECT)
 		return refuse_value(at, "an object");
-	if (!take_any(at, j, VALUE_LEVELS_MAX - 1, out))
+	if (attribute_is_structured(at->attribute) ? !input_place_structure(at, j, out) : !input_place_any(at, j, out))
 		return false;
-	return in_range(at, (double)value_count(*out), "members");
+	return at->patch || in_range(at, (double)value_count(*out), "members");
 }
 
 /* ---- all of it ---- */
@@ -356,13 +367,20 @@ bool input_place_value(struct input_place *at, const struct json *j, struct valu
 	case ATTR_MAP: good = take_map(at, j, out); break;
 	default: good = take_scalar(at, at->attribute->type, j, out); break;
 	}
-	return good && (!at->attribute->compressed || !value_present(*out) || pack(at, out));
+	return good && (!at->attribute->compressed || !value_present(*out) || at->patch || pack(at, out));
 }
 
 bool input_json(struct run *r, const struct attribute *attribute, struct slice name, const struct json *j,
 		struct value *out)
 {
 	struct input_place at = { .r = r, .attribute = attribute, .name = name };
+
+	return input_place_value(&at, j, out);
+}
+
+bool input_patch(struct run *r, const struct attribute *attribute, const struct json *j, struct value *out)
+{
+	struct input_place at = { .r = r, .attribute = attribute, .name = attribute->name, .patch = true };
 
 	return input_place_value(&at, j, out);
 }

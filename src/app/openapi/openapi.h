@@ -41,6 +41,7 @@ struct oas {
 	const struct route_table *routes;
 	struct arena *a;
 	struct buf *b;
+	bool patch;               /* maps are patches: no member is required, and null removes one */
 	unsigned *used;           /* by entity: bits of enum oas_schema */
 	unsigned commons;         /* bits of enum oas_common */
 	unsigned parameters;      /* bits of enum oas_parameter */

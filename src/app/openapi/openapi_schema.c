@@ -120,10 +120,12 @@ static void put_input(struct oas *o, const struct entity *e, enum oas_schema s)
 	if (s != OAS_UPDATE)
 		put_required_input(o, e, s == OAS_PUT ? e->param_count : collection_params(e),
 				   s == OAS_CREATE && has_login(o, e));
+	o->patch = s == OAS_UPDATE;
 	json_member_open(o->b, "properties", '{');
 	for (size_t i = 0; i < e->attribute_count; i++)
 		if (in_input(&e->attributes[i], s))
 			put_input_attribute(o, &e->attributes[i], s == OAS_UPDATE && !e->attributes[i].required);
+	o->patch = false;
 	if (has_login(o, e))
 		oas_put(o, "'password':{" PASSWORD "'8 to 72 bytes.'}");
 	if (has_login(o, e) && s != OAS_CREATE)

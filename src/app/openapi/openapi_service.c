@@ -67,18 +67,75 @@ static void put_logout(struct oas *o)
 	oas_end_responses(o, OAS_BIT(OAS_400) | OAS_BIT(OAS_401) | OAS_BIT(OAS_409) | OAS_BIT(OAS_422));
 }
 
-static void put_login(struct oas *o, const struct entity *e)
+/* The attributes of login.by, and `name` for any of them. */
+static void put_names(struct oas *o, const struct entity *e)
 {
-	begin_service(o, "login", "A token for a name and a password", false);
-	oas_patterns(o, e->login.patterns, e->login.pattern_count);
-	oas_begin_body(o, true);
-	oas_put(o, "{'type':'object','required':['password'],'properties':{");
 	for (size_t i = 0; i < e->login.by_count; i++) {
 		json_name_string(o->b, e->login.by[i]);
 		oas_put(o, "{'type':'string'}");
 	}
 	if (!slice_among(e->login.by, e->login.by_count, SLICE("name")))
 		oas_put(o, "'name':{'type':'string','description':'In place of any of the others.'}");
+}
+
+/* One that answers without a body. */
+static void put_bare(struct oas *o, const char *status, const char *description, unsigned problems)
+{
+	oas_begin_responses(o);
+	oas_no_content(o, status, description);
+	oas_end_responses(o, problems);
+}
+
+static void put_reset_send(struct oas *o, const struct entity *e)
+{
+	begin_service(o, "sendReset", "Sends a token for a new password to the address of an account", false);
+	oas_put(o, "'description':'The answer is the same whether or not there is such an account.'");
+	oas_begin_body(o, true);
+	oas_put(o, "{'type':'object','properties':{");
+	put_names(o, e);
+	oas_put(o, "}}");
+	oas_end_content(o);
+	put_bare(o, "202", "If there is such an account", OAS_BIT(OAS_400) | OAS_BIT(OAS_422) | OAS_BIT(OAS_429));
+}
+
+static void put_token_use(struct oas *o, const char *id, const char *summary, bool password)
+{
+	begin_service(o, id, summary, false);
+	oas_begin_body(o, true);
+	oas_put(o, password ? "{'type':'object','required':['token','password'],'properties':{'token':{'type':'string'},"
+			      "'password':{'type':'string','format':'password','writeOnly':true}}}"
+			    : "{'type':'object','required':['token'],'properties':{'token':{'type':'string'}}}");
+	oas_end_content(o);
+	put_bare(o, "204", "Done; the token is used up", OAS_BIT(OAS_400) | OAS_BIT(OAS_401) | OAS_BIT(OAS_422));
+}
+
+static void put_role(struct oas *o)
+{
+	begin_service(o, "giveRole", "Gives an account a role: the first admin", true);
+	oas_put(o, "'description':'For operators.','x-operators-only':true");
+	oas_begin_body(o, true);
+	oas_put(o, "{'type':'object','required':['name','role'],'properties':{'name':{'type':'string','description':"
+		   "'Whatever the account logs in with.'},'role':{'type':'string'}}}");
+	oas_end_content(o);
+	put_answer(o, "The account",
+		   "{'type':'object','required':['subject','role'],'properties':{'subject':{'type':'string'},"
+		   "'role':{'type':'string'}}}",
+		   OAS_BIT(OAS_401) | OAS_BIT(OAS_403) | OAS_BIT(OAS_404) | OAS_BIT(OAS_409) | OAS_BIT(OAS_422));
+}
+
+static void put_proof_send(struct oas *o)
+{
+	begin_service(o, "sendProof", "Sends a token that proves the address of the caller's account", true);
+	put_bare(o, "202", "On its way", OAS_BIT(OAS_401) | OAS_BIT(OAS_409) | OAS_BIT(OAS_429));
+}
+
+static void put_login(struct oas *o, const struct entity *e)
+{
+	begin_service(o, "login", "A token for a name and a password", false);
+	oas_patterns(o, e->login.patterns, e->login.pattern_count);
+	oas_begin_body(o, true);
+	oas_put(o, "{'type':'object','required':['password'],'properties':{");
+	put_names(o, e);
 	oas_put(o, "'password':{'type':'string','format':'password','writeOnly':true}}}");
 	oas_end_content(o);
 	oas_begin_responses(o);
@@ -151,6 +208,13 @@ void oas_service(struct oas *o, const struct route *r)
 	case ROUTE_LOGIN: put_login(o, caller_first_login(o->d)); break;
 	case ROUTE_RENEW: put_renew(o); break;
 	case ROUTE_LOGOUT: put_logout(o); break;
+	case ROUTE_ROLE: put_role(o); break;
+	case ROUTE_RESET_SEND: put_reset_send(o, caller_first_login(o->d)); break;
+	case ROUTE_RESET: put_token_use(o, "resetPassword", "A new password, with a token that was sent", true); break;
+	case ROUTE_PROOF_SEND: put_proof_send(o); break;
+	case ROUTE_PROOF:
+		put_token_use(o, "proveAddress", "Proves an address, with a token that was sent there", false);
+		break;
 	case ROUTE_ME: put_me(o); break;
 	case ROUTE_BATCH: put_batch(o); break;
 	case ROUTE_CALL: put_call(o); break;

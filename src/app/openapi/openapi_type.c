@@ -1,6 +1,7 @@
 /* The schema of one value, and the description of an attribute.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "app/entity/input.h"
+#include "app/entity/output.h"
 #include "app/openapi/openapi.h"
 #include "design/term/regex.h"
 
@@ -81,6 +82,46 @@ static void put_pattern(struct oas *o, const struct regex *x)
 	json_member_string(o->b, "pattern", buf_slice(&b));
 }
 
+/* Members with a default are in every item; a body may leave them out. */
+static void put_members(struct oas *o, const struct structure *s)
+{
+	struct slice *names = arena_array(o->a, struct slice, s->member_count);
+	size_t n = 0;
+
+	EACH (struct attribute, m, s->members, s->member_count)
+		if (m->required && !m->default_ && !o->patch)
+			names[n++] = m->name;
+	if (n)
+		json_member_strings(o->b, "required", names, n);
+	json_member_open(o->b, "properties", '{');
+	EACH (struct attribute, m, s->members, s->member_count) {
+		json_name_string(o->b, m->name);
+		json_open(o->b, '{');
+		oas_value_schema(o, m, o->patch && !m->required);
+		oas_attribute_description(o, m);
+		if (m->default_ && !o->patch) {
+			json_name(o->b, "default");
+			output_value(o->b, m->default_->value);
+		}
+		json_close(o->b, '}');
+	}
+	json_close(o->b, '}');
+	json_member_bool(o->b, "additionalProperties", s->open);
+}
+
+static void put_object(struct oas *o, const struct attribute *a)
+{
+	if (a->members) {
+		put_members(o, a->members);
+	} else if (a->each) {
+		json_member_open(o->b, "additionalProperties", '{');
+		oas_value_schema(o, a->each, o->patch);
+		json_close(o->b, '}');
+	} else {
+		json_member_bool(o->b, "additionalProperties", true);
+	}
+}
+
 void oas_value_schema(struct oas *o, const struct attribute *a, bool nullable)
 {
 	nullable |= input_default_is_null(a);
@@ -104,7 +145,7 @@ void oas_value_schema(struct oas *o, const struct attribute *a, bool nullable)
 	if (a->type == ATTR_BINARY)
 		json_member_word(o->b, "contentEncoding", "base64");
 	if (a->type == ATTR_MAP)
-		json_member_bool(o->b, "additionalProperties", true);
+		put_object(o, a);
 }
 
 void oas_attribute(struct oas *o, const struct attribute *a)
@@ -128,10 +169,17 @@ void oas_element(struct oas *o, const struct attribute *a)
 		.choice_count = a->choice_count,
 	};
 
-	if (a->element == ATTR_MAP)
+	if (a->each) {
+		bool patch = o->patch;
+
+		o->patch = false; /* a list is given as a whole */
+		oas_attribute(o, a->each);
+		o->patch = patch;
+	} else if (a->element == ATTR_MAP) {
 		oas_put(o, "{}");
-	else
+	} else {
 		oas_attribute(o, &element);
+	}
 }
 
 /* ---- descriptions ---- */

@@ -53,6 +53,11 @@ bool handle_each(struct app_exchange *x) MUST_CHECK;
 bool handle_login(struct app_exchange *x) MUST_CHECK;
 bool handle_renew(struct app_exchange *x) MUST_CHECK;
 bool handle_logout(struct app_exchange *x) MUST_CHECK;
+bool handle_role(struct app_exchange *x) MUST_CHECK;       /* app_role.c */
+bool handle_reset_send(struct app_exchange *x) MUST_CHECK; /* app_mail.c, as the next three */
+bool handle_reset(struct app_exchange *x) MUST_CHECK;
+bool handle_proof_send(struct app_exchange *x) MUST_CHECK;
+bool handle_proof(struct app_exchange *x) MUST_CHECK;
 bool handle_me(struct app_exchange *x) MUST_CHECK;
 bool handle_batch(struct app_exchange *x) MUST_CHECK;
 bool handle_call(struct app_exchange *x) MUST_CHECK;

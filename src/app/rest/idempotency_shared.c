@@ -99,7 +99,7 @@ static struct value make_item(struct run *r, const struct idempotency_shared *s,
 
 /* ---- begin ---- */
 
-static struct value hex(struct run *r, const char *prefix, const uint8_t hash[IDEMPOTENCY_HASH])
+static struct value text_of_hash(struct run *r, const char *prefix, const uint8_t hash[IDEMPOTENCY_HASH])
 {
 	struct buf b;
 
@@ -122,26 +122,28 @@ static struct idempotency_shared *make_ticket(struct run *r, const struct idempo
 
 	if (!ulid_new(r->now_ms, turn))
 		return NULL;
-	s->receipt.key = beside_key(r, value_bytes(hex(r, "REPLY#", q->key)), SLICE("-"));
+	s->receipt.key = beside_key(r, value_bytes(text_of_hash(r, "REPLY#", q->key)), SLICE("-"));
 	s->receipt.turn = value_make_s(r->arena, arena_copy(r->arena, slice_make(turn, sizeof(turn))));
-	s->digest = hex(r, "", q->digest);
+	s->digest = text_of_hash(r, "", q->digest);
 	s->since_ms = r->now_ms;
 	s->has_receipt = q->has_receipt;
 	return s;
 }
 
-/* Puts the item as running, where there is none or in place of `old`. */
+/* Puts the item as running, where there is none or in place of `old`, while that is running as well: its write may be
+ * done right now (S3). */
 static enum dyn_outcome put_running(struct run *r, const struct idempotency_shared *s, struct value old,
 				    struct value *there)
 {
-	struct value_member same = { SLICE("turn"), value_get(old, SLICE("turn")) };
+	struct value_member same[] = { { SLICE("turn"), value_get(old, SLICE("turn")) },
+				       { SLICE("state"), value_get(old, SLICE("state")) } };
 	struct dyn_write w = { .kind = DYN_PUT, .table = beside_table(r), .item = make_item(r, s, NULL) };
 	struct dyn_refusal refusal = { 0 };
 	enum dyn_outcome end;
 
 	if (value_present(old)) {
-		w.equal = &same;
-		w.equal_count = 1;
+		w.equal = same;
+		w.equal_count = 2;
 	} else {
 		w.must_not_exist = true;
 		w.or_expired = SLICE(BESIDE_TTL);

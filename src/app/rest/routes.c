@@ -1,5 +1,6 @@
 /* The tree of paths: making it, finding a route in it, listing it.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "app/auth/mail.h"
 #include "app/auth/caller.h"
 #include "app/rest/routes.h"
 #include "design/slots.h"
@@ -267,12 +268,35 @@ static void add_access(const struct maker *m, const struct access *c)
 	}
 }
 
+static void path_add_all(struct arena *a, struct route_path *p, struct slice path)
+{
+	const char *slash = memchr(path.p, '/', path.n);
+	size_t n = slash ? (size_t)(slash - path.p) : path.n;
+
+	path_add(a, p, slice_make(path.p, n));
+	if (slash)
+		path_add(a, p, slice_make(slash + 1, path.n - n - 1));
+}
+
+static bool has_roles(const struct design *d)
+{
+	for (size_t i = 0; i < d->entity_count; i++)
+		if (d->entities[i].login.role.n && !d->callers.issuer.n)
+			return true;
+	return false;
+}
+
 static bool has_built_in(const struct design *d, enum route_kind kind)
 {
 	switch (kind) {
+	case ROUTE_ROLE: return has_roles(d);
 	case ROUTE_LOGIN: return caller_first_login(d) && !d->callers.issuer.n;
 	case ROUTE_RENEW:
 	case ROUTE_LOGOUT: return caller_has_sessions(d);
+	case ROUTE_RESET_SEND:
+	case ROUTE_RESET: return mail_login(d);
+	case ROUTE_PROOF_SEND:
+	case ROUTE_PROOF: return mail_login(d) && mail_login(d)->mail.verified.n;
 	default: return true;
 	}
 }
@@ -289,6 +313,11 @@ static void add_built_ins(const struct maker *m)
 		{ "login", APP_POST, ROUTE_LOGIN, PRIORITY_BUILT_IN },
 		{ "renew", APP_POST, ROUTE_RENEW, PRIORITY_BUILT_IN },
 		{ "logout", APP_POST, ROUTE_LOGOUT, PRIORITY_BUILT_IN },
+		{ "role", APP_POST, ROUTE_ROLE, PRIORITY_BUILT_IN },
+		{ "password/reset", APP_POST, ROUTE_RESET_SEND, PRIORITY_BUILT_IN },
+		{ "password", APP_POST, ROUTE_RESET, PRIORITY_BUILT_IN },
+		{ "proof/send", APP_POST, ROUTE_PROOF_SEND, PRIORITY_BUILT_IN },
+		{ "proof", APP_POST, ROUTE_PROOF, PRIORITY_BUILT_IN },
 		{ "me", APP_GET, ROUTE_ME, PRIORITY_BUILT_IN },
 		{ "batch", APP_POST, ROUTE_BATCH, PRIORITY_BUILT_IN },
 		{ "call", APP_POST, ROUTE_CALL, PRIORITY_BUILT_IN },
@@ -300,7 +329,7 @@ static void add_built_ins(const struct maker *m)
 		if (!has_built_in(m->d, rows[i].kind))
 			continue;
 		p = (struct route_path){ 0 };
-		path_add(m->a, &p, slice_str(rows[i].name));
+		path_add_all(m->a, &p, slice_str(rows[i].name));
 		add_route(m, &p, rows[i].method, rows[i].priority,
 			  (struct route){ .kind = rows[i].kind, .quick = rows[i].kind == ROUTE_ME });
 	}

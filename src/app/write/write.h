@@ -24,7 +24,12 @@ struct write_options {
 	struct slice token;    /* ClientRequestToken; empty: none */
 	const struct receipt *receipt; /* records that it was done, instead of the token (receipt.h); NULL: none */
 	bool merge;                    /* update: maps in the changes are patches of the existing ones (INPUT_PATCH) */
-	bool put;   /* create by PUT on the identity's own path: path parameters are given in `given` */
+	bool put; /* create by PUT on the identity's own path: path parameters are given in `given` */
+	/* Update: asked of the item in each try; what it reads is in `still_reads`, and part of the condition. */
+	bool (*still)(void *ctx, struct run *r, const struct row *full);
+	void *still_ctx;
+	const struct name *const *still_reads;
+	size_t still_count;
 	bool shown; /* the caller wants the item in the reply: the read rule is checked before the commit */
 };
 

@@ -115,6 +115,8 @@ bool write_password(struct write *w, struct row *f, struct value old)
 		return false;
 	if (value_present(old) && (!read_hash(w, old, &w->old_hash) || !knows_current(w)))
 		return false;
+	if (e->login.password.n)
+		names_add(r->arena, &w->looked_at, e->login.password_at);
 	if (!value_present(w->hash) && !make_hash(w, value_bytes(password)))
 		return false;
 	if (e->login.password.n)
@@ -177,7 +179,8 @@ static bool put_secret(struct plan *p, struct value key, struct slice attribute,
 		row_put(&f, attribute, p->write->hash);
 	/* If the password has changed since it was compared, starts again. */
 	if (value_present(p->old) && value_equal(key, dyn_key_of(p->run, value_present(was) ? was : key)))
-		fields_set(&a->equal, attribute, value_get(was, attribute));
+		fields_set(&a->equal, attribute,
+			   value_present(p->write->old_hash) ? p->write->old_hash : value_get(was, attribute));
 	return whole_secret(p->run, row_item(&f), &a->item);
 }
 

@@ -147,7 +147,7 @@ static struct plan_action *add_alone(struct plan *p, enum plan_role role, enum d
 
 static bool is_counter_path(const void *entity, const struct term *t)
 {
-	return t->kind == TERM_PATH && is_counter(entity, t->names[0]);
+	return t->kind == TERM_PATH && !t->member && is_counter(entity, t->names[0]);
 }
 
 /* Whether a companion derives from a counter itself. Then the item alone does not tell its current form. One from a

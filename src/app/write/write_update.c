@@ -8,6 +8,20 @@
 
 /* ---- rules ---- */
 
+static bool is_still(struct write *w, struct value full)
+{
+	const struct write_options *o = w->options;
+	struct row f;
+
+	if (!o->still)
+		return true;
+	f = row_lay(w->run->arena, w->entity, full);
+	for (size_t i = 0; i < o->still_count; i++)
+		if (o->still_reads[i])
+			names_add(w->run->arena, &w->looked_at, o->still_reads[i]);
+	return o->still(o->still_ctx, w->run, &f);
+}
+
 static bool may_alter(struct write *w, struct value full, bool *out)
 {
 	struct run *r = w->run;
@@ -16,6 +30,8 @@ static bool may_alter(struct write *w, struct value full, bool *out)
 	struct row f;
 	struct scope s;
 
+	if (!is_still(w, full))
+		return false;
 	*out = w->trusted || w->whole || r->caller.operator_;
 	if (*out)
 		return true;
@@ -221,6 +237,18 @@ static bool copy_again(struct write *w, struct row *f, const struct row *before)
 	return true;
 }
 
+/* A new address is not proved yet. */
+static void forget_proof(struct write *w, struct row *f, const struct row *before)
+{
+	const struct login_mail *m = &w->entity->login.mail;
+
+	if (w->trusted || !m->verified_at || (w->input && row_has(w->input, m->verified_at)) ||
+	    value_equal(row_get(f, m->address_at), row_get(before, m->address_at)))
+		return;
+	names_add(w->run->arena, &w->looked_at, m->address_at);
+	row_set(f, m->verified_at, value_make_bool(w->run->arena, false));
+}
+
 /* ---- the whole ---- */
 
 static bool differs(const struct row *f, struct value old)
@@ -252,8 +280,10 @@ static bool make_altered(struct write *w, struct value old, struct row *f)
 	struct row before = row_lay(r->arena, e, old);
 
 	row_from(f, r->arena, e, old);
-	if (!apply_input(w, f, &before) || !write_assign(w, f, &before) || !copy_again(w, f, &before) ||
-	    !write_password(w, f, old) || !entity_complete(r, e, f, old))
+	if (!apply_input(w, f, &before) || !write_assign(w, f, &before) || !copy_again(w, f, &before))
+		return false;
+	forget_proof(w, f, &before);
+	if (!write_password(w, f, old) || !entity_complete(r, e, f, old))
 		return false;
 	if (w->trusted)
 		return true;

@@ -11,6 +11,7 @@
 #include "cli/design_file.h"
 #include "cli/secret.h"
 #include "cli/serve/serve_designs.h"
+#include "process/send/mailer.h"
 
 #define STOP_PATIENCE_S 5
 
@@ -369,6 +370,19 @@ static bool list_remote_tables(struct serve_designs *s, struct api *api, char *w
 	return ok;
 }
 
+static bool start_mailers(struct serve_designs *s)
+{
+	for (size_t i = 0; i < s->count; i++) {
+		if (!mailer_is_needed(s->apps[i]))
+			continue;
+		s->mailers[s->mailer_count] = mailer_start(s->apps[i]);
+		if (!s->mailers[s->mailer_count])
+			return false;
+		s->mailer_count++;
+	}
+	return true;
+}
+
 bool serve_designs_start(struct serve_designs *s, struct api *api, char *why, size_t n)
 {
 	if (!s->count)
@@ -382,9 +396,10 @@ bool serve_designs_start(struct serve_designs *s, struct api *api, char *why, si
 	if (!start_processes(s, why, n))
 		return false;
 	s->ticker = serve_ticker_start(s->apps, s->count);
-	if (!s->ticker)
-		snprintf(why, n, "not enough memory or threads");
-	return s->ticker != NULL;
+	if (s->ticker && start_mailers(s))
+		return true;
+	snprintf(why, n, "not enough memory or threads");
+	return false;
 }
 
 /* ---- the rest ---- */
@@ -473,6 +488,9 @@ void serve_designs_stop(struct serve_designs *s)
 	bool began = stopping_begin(&stopping, s);
 
 	rest_release(&s->rest);
+	for (size_t i = 0; i < s->mailer_count; i++)
+		mailer_stop(s->mailers[i]);
+	s->mailer_count = 0;
 	serve_ticker_stop(s->ticker);
 	s->ticker = NULL;
 	for (size_t i = 0; i < s->process_count; i++) {

@@ -31,6 +31,8 @@ struct serve_designs {
 	struct rest rest;                             /* for server_options.routes */
 	struct process *processes[SERVE_DESIGNS_MAX]; /* as the apps */
 	size_t process_count;
+	struct mailer *mailers[SERVE_DESIGNS_MAX]; /* those that are needed */
+	size_t mailer_count;
 	struct relay *relays[SERVE_DESIGNS_MAX]; /* theirs */
 	const char *peer_address; /* where other servers ask for records; NULL: nowhere. Set before serve_designs_start() */
 	struct metrics_writer metrics; /* for server_options.metrics */

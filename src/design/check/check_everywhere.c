@@ -63,7 +63,7 @@ static bool names_all(const struct term *rule, const struct key_rule *rules, siz
 	bool any = rule->kind != TERM_PATH || rule->of != TERM_OF_ITEM;
 
 	for (size_t i = 0; rule->kind == TERM_PATH && i < n; i++)
-		any = any || template_reads(rules[i].template, rule->at);
+		any = any || (rules[i].at->key && rules[i].at->of_table && template_reads(rules[i].template, rule->at));
 	for (size_t i = 0; i < rule->arg_count; i++)
 		any = any && names_all(rule->args[i], rules, n);
 	return any;

@@ -125,13 +125,33 @@ static void unbounded_text(struct checker *c, const struct entity *e, const stru
 
 static bool is_collection(const struct attribute *a)
 {
-	return a->type == ATTR_LIST || a->type == ATTR_SET || a->type == ATTR_MAP;
+	return a->type == ATTR_LIST || a->type == ATTR_SET || (a->type == ATTR_MAP && (!a->members || a->members->open));
+}
+
+/* The first part of a value that may have any number of elements: lines[].notes. Empty: none. */
+static struct slice unbounded_part(struct arena *x, const struct attribute *a, struct slice path)
+{
+	struct slice part = { 0 };
+
+	if (is_collection(a) && !a->has_max)
+		return path;
+	if (a->each)
+		return unbounded_part(x, a->each,
+				      arena_printf(x, "%.*s%s", SLICE_ARG(path), a->type == ATTR_LIST ? "[]" : ".*"));
+	for (size_t i = 0; a->members && i < a->members->member_count && !part.n; i++) {
+		const struct attribute *m = &a->members->members[i];
+
+		part = unbounded_part(x, m, arena_printf(x, "%.*s.%.*s", SLICE_ARG(path), SLICE_ARG(m->name)));
+	}
+	return part;
 }
 
 static void unbounded_list(struct checker *c, const struct entity *e, const struct attribute *a)
 {
-	if (is_collection(a) && !a->derived && !a->copy_entity.n && !a->has_max)
-		check_say(c, a->place, "%.*s can grow without limit", SLICE_ARG(a->name));
+	struct slice part = a->derived || a->copy_entity.n ? SLICE("") : unbounded_part(c->arena, a, a->name);
+
+	if (part.n)
+		check_say(c, a->place, "%.*s can grow without limit", SLICE_ARG(part));
 }
 
 /* ---- capacity ---- */

@@ -164,7 +164,7 @@ static bool term_can_be_negative(const struct checker *c, const struct entity *e
 	switch (t->kind) {
 	case TERM_LITERAL: return value_type(t->value) == VALUE_N && value_number(t->value).negative;
 	case TERM_PATH: {
-		const struct attribute *a = entity_attribute(e, t->names[t->name_count - 1]);
+		const struct attribute *a = t->member ? t->member : entity_attribute(e, t->names[t->name_count - 1]);
 		return !a || can_be_negative(c, e, a, depth + 1);
 	}
 	case TERM_ADD:
@@ -173,8 +173,9 @@ static bool term_can_be_negative(const struct checker *c, const struct entity *e
 	case TERM_NEGATE:
 	case TERM_SUB: return true;
 	case TERM_CALL:
-		return t->function == CALL_MAX ? count_negative(c, e, t, depth) == t->arg_count
-					       : t->function == CALL_MIN && count_negative(c, e, t, depth);
+		return t->function == CALL_MAX   ? count_negative(c, e, t, depth) == t->arg_count
+		       : t->function == CALL_SUM ? t->arg_count < 2 || term_can_be_negative(c, e, t->args[1], depth + 1)
+						 : t->function == CALL_MIN && count_negative(c, e, t, depth);
 	default: return false;
 	}
 }
@@ -183,7 +184,8 @@ static bool term_can_be_negative(const struct checker *c, const struct entity *e
 
 static bool is_path_to(const void *attribute, const struct term *t)
 {
-	return t->kind == TERM_PATH && slice_equal(t->names[t->name_count - 1], *(const struct slice *)attribute);
+	return t->kind == TERM_PATH && !t->member &&
+	       slice_equal(t->names[t->name_count - 1], *(const struct slice *)attribute);
 }
 
 bool term_mentions(const struct term *t, struct slice attribute)

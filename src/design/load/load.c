@@ -48,6 +48,7 @@ static const struct load_word words[] = {
 	{ "ttl", WORD_TEXT, AT(design, ttl), "the name of an attribute" },
 	{ "billing", .read = load_billing, .shape = &load_billing_shape },
 	{ "callers", .read = load_callers, .shape = &load_callers_shape },
+	{ "types", .read = load_structures, .shape = &load_structures_shape },
 	{ "entities", .read = load_entities, .shape = &load_entities_shape },
 	{ "access", .read = load_accesses, .shape = &load_accesses_shape },
 	{ "processors", .read = load_processors, .shape = &load_processors_shape },

@@ -27,6 +27,7 @@ struct load_scope {
 	bool old;                          /* old.x */
 	bool input;                        /* input.x: attributes of the entity, parameters of the access pattern */
 	struct slice variable;             /* of a loop; empty: none */
+	const struct attribute *each;      /* what the variable is; NULL: anything */
 	const struct processor *processor; /* for its `let`, and for the pattern that the variable loops over */
 	struct slice target;               /* an entity by its name: its attributes only */
 	struct slice over;                 /* with rows: those of this pattern instead */
@@ -38,6 +39,14 @@ struct load_scope {
 struct load_span {
 	const struct yaml *y;
 	size_t from, n; /* bytes of y->text */
+};
+
+/* a template that was read */
+struct load_template {
+	struct load_template *next;
+	const struct template *template;
+	struct load_span span;
+	const struct load_scope *scope;
 };
 
 struct load;
@@ -62,13 +71,15 @@ struct load {
 	struct design *d;
 	struct entity *entities; /* d's, to be filled */
 	struct access *accesses;
-	struct entity *entity;          /* being read; NULL: none */
-	struct access *access;          /* being read; NULL: none */
-	const struct load_scope *scope; /* of the terms being read */
-	struct slice subject;           /* of findings: "entity Post" */
-	const struct yaml *everywhere;  /* the rule; NULL: none */
+	struct load_structures *structures; /* of `types`; NULL: none */
+	struct entity *entity;              /* being read; NULL: none */
+	struct access *access;              /* being read; NULL: none */
+	const struct load_scope *scope;     /* of the terms being read */
+	struct slice subject;               /* of findings: "entity Post" */
+	const struct yaml *everywhere;      /* the rule; NULL: none */
 	struct load_later *later, **later_end;
 	struct map *scopes;                    /* of terms, by address: load_term_scope() */
+	struct load_template *templates;       /* with their scopes */
 	struct load_named *named, **named_end; /* terms and templates read so far: load_names() */
 	struct map *inferred;                  /* attributes whose type is known, by address: load_infer() */
 };
@@ -268,6 +279,12 @@ void load_check_choice(struct load *l, const struct attribute *a, struct slice w
 /* name: type, clause, clause… */
 void load_attribute(struct load *l, const struct yaml_entry *e, const struct yaml *siblings, const struct entity *of,
 		    struct attribute *out);
+/* The structure of that name in `types`; NULL: there is none. */
+const struct structure *load_structure(struct load *l, struct slice name);
+/* Adds the names of all structures. */
+void load_structure_names(struct load *l, struct load_names *names);
+/* One that is written where it is used: a map of members. Never NULL. */
+const struct structure *load_structure_here(struct load *l, const struct yaml *y);
 /* Whether it is not empty and has only characters of `allowed`. */
 bool load_consists_of(struct slice s, const char *allowed);
 
@@ -279,6 +296,7 @@ void load_billing(struct load *l, void *into, const struct yaml *y);
 void load_claims(struct load *l, void *into, const struct yaml *y);       /* struct callers */
 void load_login_claims(struct load *l, void *into, const struct yaml *y); /* struct login */
 void load_callers(struct load *l, void *into, const struct yaml *y);
+void load_structures(struct load *l, void *into, const struct yaml *y);
 void load_entities(struct load *l, void *into, const struct yaml *y);
 void load_companions(struct load *l, void *into, const struct yaml *y); /* struct entity, as below */
 void load_actions(struct load *l, void *into, const struct yaml *y);
@@ -303,6 +321,8 @@ void load_traffic(struct load *l, void *into, const struct yaml *y);
 void load_later_reference(struct load *l, struct reference *r);
 void load_later_term(struct load *l, const struct term *t, const struct load_scope *scope);
 void load_later_template(struct load *l, const struct template *t, struct load_span s, const struct load_scope *scope);
+/* The place of the name in the placeholder that opens at or after *at, which moves past it. */
+struct place load_placeholder_place(const struct load *l, struct load_span s, size_t *at);
 void load_later(struct load *l, struct load_later what);
 void load_resolve(struct load *l);
 

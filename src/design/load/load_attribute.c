@@ -162,6 +162,7 @@ static void unknown_type(struct reading *r, struct load_span s)
 		load_names_add(&known, slice_str(types[i].name));
 	for (size_t i = 0; i < LENGTH(more_types); i++)
 		load_names_add(&known, more_types[i]);
+	load_structure_names(r->l, &known);
 	f = load_unknown(r->l, span_place(r->l, s), "unknown-type", "type", span_text(s), &known);
 	if (load_hint(HINT_TYPE, span_text(s)).n)
 		f->repair = load_hint(HINT_TYPE, span_text(s));
@@ -200,9 +201,63 @@ static bool has_choices(struct load_span s)
 	return span_split(&s, '|', &head);
 }
 
+/* What each value of a list or map is, as an attribute of its own. */
+static struct attribute *new_each(struct reading *r)
+{
+	struct attribute *each = arena_new(r->l->a, struct attribute);
+
+	*each = (struct attribute){ .place = r->a->place, .element = ATTR_MAP };
+	r->a->each = each;
+	return each;
+}
+
+static bool take_structure(struct reading *r, struct load_span s)
+{
+	const struct structure *found = load_structure(r->l, span_text(s));
+
+	if (!found)
+		return false;
+	r->a->type = ATTR_MAP;
+	r->a->members = found;
+	return true;
+}
+
+/* map of T */
+static void read_map(struct reading *r, struct load_span s)
+{
+	struct reading inner = *r;
+
+	r->a->type = ATTR_MAP;
+	inner.a = new_each(r);
+	inner.a->matches = r->a->matches;
+	inner.a->matches_says = r->a->matches_says;
+	r->a->matches = NULL;
+	if (has_choices(s))
+		read_choices(&inner, s, &inner.a->type);
+	else if (!take_structure(&inner, s) && !find_type(&inner, span_text(s), &inner.a->type))
+		unknown_type(&inner, s);
+	r->typed = inner.typed;
+	if (inner.a->matches && inner.a->type != ATTR_STRING && inner.a->type != ATTR_TEXT)
+		load_error(r->l, span_place(r->l, s), "wrong-clause", "'matches' is for maps of strings and texts only");
+}
+
+/* list of Line */
+static bool take_structures(struct reading *r, struct load_span s)
+{
+	const struct structure *found = load_structure(r->l, span_text(s));
+
+	if (!found)
+		return false;
+	*new_each(r) =
+		(struct attribute){ .place = r->a->place, .type = ATTR_MAP, .element = ATTR_MAP, .members = found };
+	return true;
+}
+
 static void read_collection(struct reading *r, struct load_span s, enum attr_type type)
 {
 	r->a->type = type;
+	if (type == ATTR_LIST && take_structures(r, s))
+		return;
 	if (has_choices(s))
 		read_choices(r, s, &r->a->element);
 	else if (!find_type(r, span_text(s), &r->a->element))
@@ -278,19 +333,21 @@ static void read_type(struct reading *r, struct load_span s)
 		s = head;
 	}
 	if (!has_choices(s) || slice_starts(span_text(s), SLICE("list of ")) ||
-	    slice_starts(span_text(s), SLICE("set of ")))
+	    slice_starts(span_text(s), SLICE("set of ")) || slice_starts(span_text(s), SLICE("map of ")))
 		take_range(r, &s);
 	if (span_take(&s, "list of"))
 		read_collection(r, s, ATTR_LIST);
 	else if (span_take(&s, "set of"))
 		read_collection(r, s, ATTR_SET);
+	else if (span_take(&s, "map of"))
+		read_map(r, s);
 	else if (has_choices(s))
 		read_choices(r, s, &r->a->type);
 	else if (slice_is(span_text(s), "counter"))
 		r->a->counter = true, r->a->type = ATTR_INTEGER;
 	else if (slice_is(span_text(s), "sequence"))
 		r->a->counter = r->a->sequence = true, r->a->type = ATTR_INTEGER;
-	else if (!find_type(r, span_text(s), &r->a->type))
+	else if (!take_structure(r, s) && !find_type(r, span_text(s), &r->a->type))
 		unknown_type(r, s);
 }
 
@@ -516,7 +573,8 @@ static void check_range(struct reading *r)
 	enum attr_type t = r->a->type;
 
 	if ((r->a->has_min || r->a->has_max) && r->typed &&
-	    (t == ATTR_BOOLEAN || t == ATTR_TIMESTAMP || t == ATTR_ENUM || t == ATTR_EPOCH || r->a->counter))
+	    (t == ATTR_BOOLEAN || t == ATTR_TIMESTAMP || t == ATTR_ENUM || t == ATTR_EPOCH || r->a->counter ||
+	     r->a->members))
 		load_error(r->l, span_place(r->l, r->type), "wrong-clause",
 			   "a range is for numbers, strings, texts, lists, sets, maps and binaries only");
 }
@@ -587,6 +645,11 @@ void load_attribute(struct load *l, const struct yaml_entry *e, const struct yam
 
 	r.scope = of ? l->scope : arena_new(l->a, struct load_scope);
 	*out = (struct attribute){ .name = e->key.text, .place = e->key.place };
+	if (e->value.kind == YAML_MAP) {
+		out->type = out->element = ATTR_MAP;
+		out->members = load_structure_here(l, &e->value);
+		return;
+	}
 	if (!load_is_scalar(l, &e->value, "a type and clauses, as in 'string 3..30, required'"))
 		return;
 	rest = load_whole(&e->value);
@@ -620,7 +683,7 @@ void load_attribute(struct load *l, const struct yaml_entry *e, const struct yam
 /* A type that is known, a term, a copy, a choice; clauses follow a comma. */
 static void write_attribute_pattern(struct buf *b)
 {
-	buf_lit(b, "= *.+|copy of .+|(list|set) of .+|[^,]*\\|.*|(");
+	buf_lit(b, "= *.+|copy of .+|(list|set|map) of .+|[A-Z][A-Za-z0-9_]*( *,.*)?|[^,]*\\|.*|(");
 	for (size_t i = 0; i < LENGTH(types); i++)
 		buf_printf(b, "%s|", types[i].name);
 	for (size_t i = 0; i < LENGTH(more_types); i++)
@@ -643,5 +706,11 @@ static void write_attribute_what(struct buf *b)
 	buf_byte(b, '.');
 }
 
-const struct load_shape load_attribute_shape = { SHAPE_TEXT, .write_what = write_attribute_what,
-						 .write_pattern = write_attribute_pattern, .is_words = true };
+static const struct load_shape type_shape = { SHAPE_TEXT, .write_what = write_attribute_what,
+					      .write_pattern = write_attribute_pattern, .is_words = true };
+static const struct load_shape member_shape = { SHAPE_ANY };
+static const struct load_shape members_shape = { SHAPE_MAP, "members and their types", .of = &member_shape };
+static const struct load_shape *const attribute_shapes[] = { &type_shape, &members_shape, NULL };
+const struct load_shape load_attribute_shape = { SHAPE_EITHER, .either = attribute_shapes };
+const struct load_shape load_structures_shape = { SHAPE_MAP, "structures by name", "[A-Z][A-Za-z0-9_]*",
+						  .of = &members_shape };

@@ -11,6 +11,8 @@ static void copy_type(struct attribute *to, const struct attribute *from)
 {
 	to->type = from->type;
 	to->element = from->element;
+	to->members = from->members;
+	to->each = from->each;
 	to->form = from->form;
 	to->fine = from->fine;
 	to->choices = from->choices;
@@ -59,8 +61,8 @@ static void infer_named(void *ctx, const struct term *t)
 
 	if (t->kind == TERM_FETCH && e)
 		a = entity_attribute(e, t->attribute);
-	else if (t->kind == TERM_PATH)
-		a = entity_attribute(e, t->names[t->name_count - 1]);
+	else if (t->kind == TERM_PATH && t->of != TERM_OF_ELEMENT)
+		a = entity_attribute(e, t->names[t->of != TERM_OF_ITEM]);
 	if (a && (a->derived || a->copy_entity.n) && i->depth < COPIES_MOST)
 		infer(i->l, e, OURS(struct attribute, a), i->depth + 1);
 }

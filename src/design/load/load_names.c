@@ -70,7 +70,7 @@ static void visit_term(void *ctx, const struct term *t)
 	struct term *own = OURS(struct term, t);
 
 	switch (t->kind) {
-	case TERM_PATH: own->at = number_path(x, t->names, t->of); break;
+	case TERM_PATH: own->at = t->of == TERM_OF_ELEMENT ? NULL : number_path(x, t->names, t->of); break;
 	case TERM_FETCH: own->at = number_name(x, t->attribute); /* fall through */
 	case TERM_EXISTS:
 	case TERM_VISIBLE: own->entity = design_entity(x->load->d, t->name); break;
@@ -187,6 +187,8 @@ static void visit_entity(struct naming *x, struct entity *e)
 	e->login.password_at = number_name(x, e->login.password);
 	e->login.subject_at = number_name(x, e->login.subject);
 	e->login.role_at = number_name(x, e->login.role);
+	e->login.mail.address_at = number_name(x, e->login.mail.address);
+	e->login.mail.verified_at = number_name(x, e->login.mail.verified);
 	EACH (struct login_claim, k, e->login.claims, e->login.claim_count)
 		OURS(struct login_claim, k)->at = number_name(x, k->attribute);
 	e->version_at = number_name(x, e->version);

@@ -86,8 +86,7 @@ static struct finding *check_path(struct load *l, const struct load_scope *s, co
 	return unknown_name(l, s, names[0], true, p);
 }
 
-/* The place of the name in the placeholder that opens at or after *at, which moves past it. */
-static struct place placeholder_place(const struct load *l, struct load_span s, size_t *at)
+struct place load_placeholder_place(const struct load *l, struct load_span s, size_t *at)
 {
 	struct slice t = span_text(s);
 	size_t from = *at, to;
@@ -109,14 +108,20 @@ static const void *resolve_template(struct load *l, const struct load_later *w)
 	for (size_t i = 0; i < t->part_count; i++)
 		if (t->parts[i].names)
 			(void)check_path(l, w->scope, t->parts[i].names, t->parts[i].name_count,
-					 placeholder_place(l, w->span, &at));
+					 load_placeholder_place(l, w->span, &at));
 	return NULL;
 }
 
 void load_later_template(struct load *l, const struct template *t, struct load_span s, const struct load_scope *scope)
 {
-	if (scope)
-		load_later(l, (struct load_later){ .resolve = resolve_template, .thing = t, .span = s, .scope = scope });
+	struct load_template *x;
+
+	if (!scope)
+		return;
+	load_later(l, (struct load_later){ .resolve = resolve_template, .thing = t, .span = s, .scope = scope });
+	x = arena_new(l->a, struct load_template);
+	*x = (struct load_template){ .next = l->templates, .template = t, .span = s, .scope = scope };
+	l->templates = x;
 }
 
 /* ---- terms ---- */
@@ -138,22 +143,33 @@ static void check_role(struct load *l, const struct term *t)
 	load_unknown(l, t->place, "unknown-role", "role", t->name, &names);
 }
 
+/* What the steps of a path lead to, from its first name. */
+static const struct attribute *at_the_end(const struct attribute *a, const struct term *t, size_t step)
+{
+	bool wrong;
+
+	for (; a && step < t->name_count; step++)
+		a = attribute_inside(a, t->names[step], term_is_element(t->names[step]), &wrong);
+	return a;
+}
+
 /* The attribute that a path or a fetch names; NULL: none, or unknown. */
 static const struct attribute *attribute_of(struct load *l, const struct load_scope *s, const struct term *t)
 {
 	const struct entity *e = s->entity ? s->entity : s->target.n ? design_entity(l->d, s->target) : NULL;
-	bool prefixed = t->kind == TERM_PATH && t->name_count == 2 &&
-			(slice_is(t->names[0], "old") || slice_is(t->names[0], "input"));
+	bool prefixed = t->kind == TERM_PATH && t->of != TERM_OF_ITEM;
 
+	if (t->kind == TERM_PATH && t->member)
+		return at_the_end(t->member, t, 1);
 	if (t->kind == TERM_FETCH) {
 		e = design_entity(l->d, t->name);
 		return e ? entity_attribute(e, t->attribute) : NULL;
 	}
 	if (!e && s->access && s->access->entity.n)
 		e = design_entity(l->d, s->access->entity);
-	if (!e || t->kind != TERM_PATH || (t->name_count != 1 && !prefixed))
+	if (!e || t->kind != TERM_PATH)
 		return NULL;
-	return entity_attribute(e, t->names[prefixed]);
+	return at_the_end(entity_attribute(e, t->names[prefixed]), t, 1 + (size_t)prefixed);
 }
 
 static void check_choices(struct load *l, const struct load_scope *s, const struct term *t)
@@ -168,14 +184,54 @@ static void check_choices(struct load *l, const struct load_scope *s, const stru
 /* status = paid */
 static void check_bare(struct load *l, const struct load_scope *s, const struct term *t)
 {
-	struct finding *f = check_path(l, s, t->names, t->name_count, t->place);
+	struct finding *f = t->member ? NULL : check_path(l, s, t->names, t->name_count, t->place);
+	struct load_scope inner;
 	struct slice hint = f ? load_hint(HINT_TERM, t->names[0]) : SLICE("");
 
+	OURS(struct term, t)->inside = t->name_count > 1 && t->of == TERM_OF_ITEM &&
+				       !load_scope_inside(s, t->names[0], &inner) &&
+				       !slice_equal(t->names[0], s->variable) && !slice_is(t->names[0], "caller");
 	if (hint.n && t->name_count == 1)
 		f->repair = hint;
 	else if (f && t->name_count == 1 && !slice_starts(f->repair, SLICE("did you")))
 		f->repair = arena_printf(l->a, "%.*s%sif it is a text, put it in quotes: '%.*s'", SLICE_ARG(f->repair),
 					 f->repair.n ? "; " : "", SLICE_ARG(t->names[0]));
+}
+
+/* ---- members of elements: sum(lines, quantity * price) ---- */
+struct naming_members {
+	struct load *l;
+	const struct structure *of;
+};
+
+/* A member takes precedence over an attribute of the same name. */
+static void name_member(void *ctx, const struct term *t)
+{
+	struct naming_members *x = ctx;
+	struct term *own = OURS(struct term, t);
+
+	if (t->kind == TERM_CALL && term_is_each(t->function))
+		load_error(x->l, t->place, "bad-term", "%.*s(…) cannot be inside another one of its kind",
+			   SLICE_ARG(t->name))
+			->repair = SLICE("sum, any, all and count go through one list");
+	if (t->kind != TERM_PATH || t->of != TERM_OF_ITEM)
+		return;
+	own->member = structure_member(x->of, t->names[0]);
+	if (own->member)
+		own->of = TERM_OF_ELEMENT;
+}
+
+static void name_members(struct load *l, const struct load_scope *s, const struct term *t)
+{
+	const struct attribute *list = t->arg_count == 2 ? attribute_of(l, s, t->args[0]) : NULL;
+	struct naming_members x = { .l = l, .of = list && list->each ? list->each->members : NULL };
+
+	if (x.of && !list->compressed)
+		term_walk(t->args[1], name_member, &x);
+	else if (t->arg_count == 2)
+		load_error(l, t->args[0]->place, "wrong-type", "%.*s(x, …) is for lists and maps of structures",
+			   SLICE_ARG(t->name))
+			->repair = SLICE("say what its elements are, as in lines: list of Line 0..20");
 }
 
 static void visit_term(void *ctx, const struct term *t)
@@ -184,6 +240,10 @@ static void visit_term(void *ctx, const struct term *t)
 	const struct entity *e;
 
 	switch (t->kind) {
+	case TERM_CALL:
+		if (term_is_each(t->function))
+			name_members(v->l, v->scope, t);
+		break;
 	case TERM_PATH: check_bare(v->l, v->scope, t); break;
 	case TERM_EXISTS:
 	case TERM_VISIBLE:

@@ -266,6 +266,7 @@ static void write_shape(struct buf *b, const struct load_shape *s)
 	case SHAPE_MAP: write_map(b, s); break;
 	case SHAPE_WORDS: write_words(b, s); break;
 	case SHAPE_EITHER: write_either(b, s); break;
+	case SHAPE_ANY: break;
 	}
 	if (s->write_what) {
 		buf_init(&what, b->arena);

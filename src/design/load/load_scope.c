@@ -83,7 +83,7 @@ static bool each_parameter(const struct access *a, load_name_fn *fn, void *ctx)
 
 static bool each_other(const struct load_scope *s, load_name_fn *fn, void *ctx)
 {
-	if (s->variable.n && fn(ctx, &(struct load_meaning){ s->variable }))
+	if (s->variable.n && fn(ctx, &(struct load_meaning){ s->variable, .attribute = s->each }))
 		return true;
 	EACH (struct assignment, x, s->processor ? s->processor->let : NULL, s->processor ? s->processor->let_count : 0)
 		if (fn(ctx, &(struct load_meaning){ x->attribute, .let = x->term }))

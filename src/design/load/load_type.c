@@ -357,6 +357,24 @@ static struct term_type type_of_choose(struct typing *y, const struct term *t)
 	return (struct term_type){ .is = a.is | b.is, .element = a.element | b.element };
 }
 
+/* sum, any, all, count */
+static struct term_type type_of_each(struct typing *y, const struct term *t)
+{
+	bool sum = t->function == CALL_SUM;
+	struct term_type list =
+		need(y, t->args[0], TYPE_LIST | TYPE_SET | TYPE_MAP, "this goes through a list, a set or a map");
+
+	if (t->arg_count == 2 && sum)
+		(void)need(y, t->args[1], TYPE_NUMBER, "only numbers can be added up");
+	else if (t->arg_count == 2)
+		need_condition(y, t->args[1]);
+	else if ((list.is & (TYPE_LIST | TYPE_SET)) && !(list.is & TYPE_MAP) && !(list.element & TYPE_NUMBER))
+		type_error(y, t->args[0]->place, "only numbers can be added up, and its elements are %s",
+			   type_name(y->l->a, list.element))
+			->repair = SLICE("as in sum(lines, quantity * price)");
+	return plain(sum || t->function == CALL_COUNT ? TYPE_NUMBER : TYPE_BOOLEAN);
+}
+
 /* x + 30 days, later(x, n, 'days'): a time of the same form */
 static struct term_type type_of_later(struct typing *y, const struct term *t)
 {
@@ -447,6 +465,10 @@ static struct term_type type_of_call(struct typing *y, const struct term *t)
 	case CALL_MAX: return type_of_extreme(y, t);
 	case CALL_CHOOSE: return type_of_choose(y, t);
 	case CALL_LATER: return type_of_later(y, t);
+	case CALL_SUM:
+	case CALL_ANY:
+	case CALL_ALL:
+	case CALL_COUNT: return type_of_each(y, t);
 	case CALL_HASH: check_count(y, t, TERM_HASH_MOST); break;
 	case CALL_GEOHASH: check_count(y, t, TERM_GEOHASH_MOST); break;
 	default: break;

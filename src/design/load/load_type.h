@@ -56,4 +56,7 @@ struct finding *type_error(struct typing *y, struct place p, const char *fmt, ..
 /* Reports an argument that can never be this part of the entity's identity; `a` NULL: its type is unknown. */
 void type_check_argument(struct typing *y, const struct entity *e, const struct attribute *a, const struct term *arg);
 
+/* Reports placeholders that lead to nothing, as <address.zop>. */
+void type_check_template(struct load *l, const struct load_template *t);
+
 #endif

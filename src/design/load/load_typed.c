@@ -15,8 +15,8 @@ static bool is_done(const struct typed *d, const struct term *t)
 	return map_get(&d->done, slice_make(&t, sizeof(t))) != NULL;
 }
 
-/* Each term once, with what it is for. */
-static struct typing typing_of(struct typed *d, const struct term *t, struct slice subject)
+/* Notes that the term is done, and makes what its typing needs. `subject`: what it is for. */
+static struct typing begin_typing(struct typed *d, const struct term *t, struct slice subject)
 {
 	map_set(&d->done, arena_copy(d->l->a, slice_make(&t, sizeof(t))), d);
 	return (struct typing){ .l = d->l, .scope = load_term_scope(d->l, t), .subject_of = subject };
@@ -29,7 +29,7 @@ static void expect(struct typed *d, const struct term *t, unsigned wanted, const
 
 	if (!t || is_done(d, t))
 		return;
-	y = typing_of(d, t, subject);
+	y = begin_typing(d, t, subject);
 	type = type_of_term(&y, t);
 	if (type.is && !(type.is & wanted))
 		type_error(&y, t->place, "%s is expected, and this is %s", what, type_name(d->l->a, type.is));
@@ -101,7 +101,7 @@ static void type_value(struct typed *d, const struct term *t, const struct attri
 
 	if (!t)
 		return;
-	y = typing_of(d, t, name);
+	y = begin_typing(d, t, name);
 	if (a)
 		type_fits(&y, t, a);
 	else
@@ -121,7 +121,7 @@ static void type_reference(struct typed *d, const struct reference *r)
 
 	for (size_t i = 0; i < r->arg_count; i++) {
 		const struct attribute *a = e && i < e->param_count ? entity_attribute(e, e->params[i]) : NULL;
-		struct typing y = typing_of(d, r->args[i], SLICE(""));
+		struct typing y = begin_typing(d, r->args[i], SLICE(""));
 
 		type_check_argument(&y, e, a, r->args[i]);
 	}
@@ -148,7 +148,7 @@ static void type_attribute(struct typed *d, const struct attribute *a)
 	struct reference copied = attribute_source(a);
 
 	if (a->derived) {
-		struct typing y = typing_of(d, a->derived, a->name);
+		struct typing y = begin_typing(d, a->derived, a->name);
 
 		(void)type_of_term(&y, a->derived);
 	}
@@ -308,4 +308,6 @@ void load_types(struct load *l)
 	}
 	l->subject = SLICE("");
 	the_rest(&d);
+	for (const struct load_template *t = l->templates; t; t = t->next)
+		type_check_template(l, t);
 }

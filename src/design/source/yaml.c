@@ -155,6 +155,16 @@ static bool is_brace(const struct reader *r, const struct fy_diag_error *e)
 	       strchr("#$", r->file.s->text.p[at - 1]);
 }
 
+/* list of {sku: string, …} in the line */
+static bool is_structure(const struct reader *r, struct place p)
+{
+	const struct slice s = r->file.s->text;
+	size_t at = p.line > 0 && (size_t)p.line <= r->file.line_count ? r->file.lines[p.line - 1] : s.n;
+	const char *end = at < s.n ? memchr(s.p + at, '\n', s.n - at) : NULL;
+
+	return at < s.n && memmem(s.p + at, end ? (size_t)(end - s.p) - at : s.n - at, " of {", 5);
+}
+
 /* The file ends, or something that cannot stand there follows in a later line. */
 static void report_unclosed(struct reader *r, bool ends, struct place p)
 {
@@ -201,9 +211,12 @@ static void report_error(struct reader *r)
 	}
 	for (size_t i = 0; i < sizeof(sentences) / sizeof(sentences[0]); i++)
 		if (strstr(says, sentences[i].says)) {
-			report(r, p, sentences[i].message)->repair = is_brace(r, e)
-									     ? SLICE("a placeholder is written <name>")
-									     : slice_str(sentences[i].repair);
+			report(r, p, sentences[i].message)->repair =
+				is_brace(r, e) ? SLICE("a placeholder is written <name>")
+				: is_structure(r, p)
+					? SLICE("name the structure in 'types', as in types: {Line: {sku: string}}, "
+						"and write list of Line")
+					: slice_str(sentences[i].repair);
 			return;
 		}
 	findings_add(r->file.f, SEVERITY_ERROR, "yaml", p, "this is not YAML: %s", says);

@@ -108,11 +108,9 @@ static const char *form_misses(const struct attribute *a, struct value v)
 	return why;
 }
 
-bool attribute_fits(const struct attribute *a, struct value v, char room[FITS_TEXT_MAX], const char **why)
+bool attribute_fits_itself(const struct attribute *a, struct value v, char room[FITS_TEXT_MAX], const char **why)
 {
 	*why = NULL;
-	if (value_type(v) == VALUE_NULL || a->compressed || a->copy_entity.n)
-		return true;
 	if (!a->derived)
 		*why = type_misses(a, v);
 	if (!*why && !in_range(a, v, room))
@@ -120,4 +118,17 @@ bool attribute_fits(const struct attribute *a, struct value v, char room[FITS_TE
 	if (!*why)
 		*why = form_misses(a, v);
 	return !*why;
+}
+
+bool attribute_fits(const struct attribute *a, struct value v, char room[FITS_TEXT_MAX], const char **why)
+{
+	*why = NULL;
+	if (value_type(v) == VALUE_NULL || a->compressed || a->copy_entity.n)
+		return true;
+	if (!attribute_fits_itself(a, v, room, why))
+		return false;
+	if (attribute_fits_inside(a, v, room))
+		return true;
+	*why = room;
+	return false;
 }

@@ -12,6 +12,11 @@
  * apply to clients only (app/entity/input.h): a soft deletion may set ''. Derived attributes are checked for range
  * and form only, copies not at all. */
 bool attribute_fits(const struct attribute *a, struct value v, char room[FITS_TEXT_MAX], const char **why);
+/* The same without what is inside it. */
+bool attribute_fits_itself(const struct attribute *a, struct value v, char room[FITS_TEXT_MAX], const char **why);
+/* The members of a structure and the values of lists and maps of them: types, ranges, what is required, and that there
+ * is nothing else. If not, `room` gets the path and what is expected: "[2].quantity: between 1 and 99". */
+bool attribute_fits_inside(const struct attribute *a, struct value v, char room[FITS_TEXT_MAX]);
 /* "between 3 and 30 characters"; `unit` empty for numbers themselves. */
 void attribute_range_text(const struct attribute *a, const char *unit, char out[FITS_TEXT_MAX]);
 /* NULL: the text has the form, or is empty and the attribute's range begins with 0; otherwise what is expected. */

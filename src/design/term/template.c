@@ -37,25 +37,33 @@ static struct template_part *add_part(struct parser *p)
 	return &p->parts[p->count++];
 }
 
-/* name { "." name } at [at, end) */
+/* name { "." name | "[" number "]" } at [at, end) */
 static bool parse_names(struct parser *p, struct template_part *part, size_t at, size_t end)
 {
-	size_t most = 1, start = at;
+	size_t most = 1, start = at, element;
 	struct slice *names;
 
 	for (size_t i = at; i < end; i++)
-		most += p->text.p[i] == '.';
+		most += p->text.p[i] == '.' || p->text.p[i] == '[';
 	names = arena_array(p->arena, struct slice, most);
 	for (size_t i = at; i <= end; i++) {
 		if (i < end && (lex_is_name(p->text.p[i]) || p->text.p[i] == '-'))
 			continue;
-		if (i < end && p->text.p[i] != '.')
+		element = i < end ? lex_element(p->text, i) : 0;
+		if (i < end && p->text.p[i] != '.' && !element)
 			return refuse_template(p, i, i + 1, "this is not allowed in a placeholder's name",
 					       "a placeholder is <name>, <variable.name> or <name:format>");
 		if (i == start)
 			return refuse_template(p, at - 1, end + 1, "this placeholder lacks a name",
 					       "a placeholder is <name>, <variable.name> or <name:format>");
 		names[part->name_count++] = arena_copy(p->arena, slice_make(p->text.p + start, i - start));
+		for (; element; element = i < end ? lex_element(p->text, i) : 0) {
+			names[part->name_count++] = arena_copy(p->arena, slice_make(p->text.p + i, element - i));
+			i = element;
+		}
+		if (i < end && p->text.p[i] != '.')
+			return refuse_template(p, i, i + 1, "this is not allowed after an element",
+					       "as in <lines[0].sku>");
 		start = i + 1;
 	}
 	part->names = names;
@@ -198,11 +206,7 @@ static struct slice part_name(struct arena *a, const struct template_part *part)
 	struct buf b;
 
 	buf_init(&b, a);
-	for (size_t i = 0; i < part->name_count; i++) {
-		if (i)
-			buf_byte(&b, '.');
-		buf_put(&b, part->names[i]);
-	}
+	term_print_path(&b, part->names, part->name_count);
 	return buf_slice(&b);
 }
 

@@ -20,7 +20,7 @@
  *           | function "(" args ")"                         term_call.c has them all
  *           | ("first" | "last") number "of" primary        the first n characters or elements
  *           | path | "(" term ")"
- *   path    = name { "." name }                            attribute; old.x, input.x, or a loop variable
+ *   path    = name { "." name | "[" number "]" }           attribute; old.x, input.x, or a loop variable
  *   args    = [ term { "," term } ]
  * A quote inside 'text' is written twice. first(n, x) is `first n of x`, first(x) the first element itself; so is
  * last. x + 30 days is later(x, 30, 'days').
@@ -34,6 +34,7 @@
 #include "design/source/source.h"
 #include "value/value.h"
 
+struct attribute;
 struct entity;
 struct regex; /* regex.h */
 struct row;
@@ -76,8 +77,9 @@ enum term_kind {
 	TERM_NEVER, /* anyone, nobody */
 };
 
-/* What a path reads: x (a variable, attribute or parameter), old.x or input.x */
-enum term_of { TERM_OF_ITEM, TERM_OF_OLD, TERM_OF_INPUT };
+/* What a path reads: x (a variable, attribute or parameter), old.x or input.x; in the second argument of sum(), any(),
+ * all() and count() a member of the element */
+enum term_of { TERM_OF_ITEM, TERM_OF_OLD, TERM_OF_INPUT, TERM_OF_ELEMENT };
 
 enum term_function {
 	CALL_SIZE,
@@ -113,6 +115,10 @@ enum term_function {
 	CALL_MONTH,
 	CALL_YEAR,
 	CALL_LATER,
+	CALL_SUM,
+	CALL_ANY,
+	CALL_ALL,
+	CALL_COUNT,
 	CALLS,
 };
 
@@ -122,13 +128,15 @@ struct term {
 	struct value value;        /* LITERAL */
 	struct slice name;         /* IS_ROLE, EXISTS, VISIBLE, FETCH, CALL, CLAIM */
 	struct slice attribute;    /* FETCH */
-	const struct slice *names; /* PATH: 1 or more */
+	const struct slice *names; /* PATH: 1 or more; elements of lists as [0] */
 	size_t name_count;
 	enum term_of of;             /* PATH */
 	enum term_function function; /* CALL */
 	/* Set by the loader; NULL and 0 in a term parsed by itself. */
-	const struct name *at;       /* PATH: x of x, old.x, input.x; FETCH: the attribute */
-	size_t claim;                /* CLAIM: its place in the design's list, from 1 */
+	const struct name *at;          /* PATH: x of x, old.x, input.x; FETCH: the attribute */
+	const struct attribute *member; /* PATH of an element: what its first name is */
+	bool inside;  /* PATH of several names: it leads into an attribute of the item, not of a loop's variable */
+	size_t claim; /* CLAIM: its place in the design's list, from 1 */
 	const struct regex *regex;   /* MATCHES */
 	const struct entity *entity; /* EXISTS, VISIBLE, FETCH */
 	bool fine;     /* NOW, days_ago() …: with milliseconds, because it meets a timestamp that has them */
@@ -138,10 +146,25 @@ struct term {
 	size_t arg_count;
 };
 
+/* Whether the step of a path is an element of a list: [0]. */
+static inline bool term_is_element(struct slice name)
+{
+	return name.n && name.p[0] == '[';
+}
+
+/* Its number. */
+uint32_t term_element(struct slice step);
+
 /* days_ago(), hours_ago(), minutes_ago(): they depend on the time. */
 static inline bool term_is_ago(enum term_function f)
 {
 	return f >= CALL_DAYS_AGO && f <= CALL_MINUTES_AGO;
+}
+
+/* sum(), any(), all(), count(): the second argument is evaluated for each element. */
+static inline bool term_is_each(enum term_function f)
+{
+	return f >= CALL_SUM && f <= CALL_COUNT;
 }
 
 /* The name that the term is and nothing else; NULL: it is something else. */
@@ -157,6 +180,9 @@ const struct term *term_parse(struct arena *a, struct slice text, struct place p
 bool term_is_function(struct slice name);
 /* The term as normalised text, for documents and messages. */
 void term_print(struct buf *b, const struct term *t);
+
+/* The names of a path: address.zip, lines[0].sku. */
+void term_print_path(struct buf *b, const struct slice *names, size_t n);
 
 /* Calls visit() for the term and all terms in it, outermost first. */
 void term_walk(const struct term *t, void (*visit)(void *ctx, const struct term *t), void *ctx);
@@ -199,6 +225,7 @@ struct term_scope {
 	const struct value *claims; /* of the caller, as many as the design has; NULL: none */
 	int64_t now_ms;
 	struct arena *arena;
+	struct value element; /* which sum(), any(), all() or count() is at */
 	/* For a rule evaluated for many items, with one caller and time: term_remember(). NULL: nothing is
 	 * remembered. */
 	struct term_known *known;
@@ -206,6 +233,8 @@ struct term_scope {
 
 /* What a path of these names reads; its value, absent when there is none. */
 enum term_of term_path_of(const struct slice *names, size_t n);
+/* What these steps lead to in a value; absent: nothing. */
+struct value term_inside(struct value v, const struct slice *names, size_t n);
 struct value term_path(const struct term_scope *s, const struct slice *names, size_t n, enum term_of of,
 		       const struct name *at);
 
@@ -226,7 +255,7 @@ void term_prepare(struct term *rule);
 
 /* ---- as a condition of DynamoDB's ---- */
 struct test; /* expr/build.h */
-/* Made in the scope's arena. Paths of one name are the item's attributes; everything else (caller, now, input.x, also
+/* Made in the scope's arena. Paths are the item's attributes and what is inside them; everything else (caller, now, input.x, also
  * functions, arithmetic and other items that involve no attribute of the item) is evaluated now. Parts whose result is
  * known are simplified away; if the whole result is known, the test always or never holds.
  * False: DynamoDB has no such condition (term_can_filter()), and *why says so; or evaluation failed: *why is NULL and

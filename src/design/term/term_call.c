@@ -66,14 +66,18 @@ const struct term_function_info term_functions[CALLS] = {
 	[CALL_YEAR] = { "year", 1, 1, "year(x)", PERIOD("year") },
 	[CALL_LATER] = { "later", 3, 3, "x + 30 days, or later(x, n, 'days')",
 			 "DynamoDB does not count with times: subtract from the other side, as in created_at < now - 30 days" },
+	[CALL_SUM] = { "sum", 1, 2, "sum(lines, quantity * price) or sum(numbers)", UNFILTERED("sum") },
+	[CALL_ANY] = { "any", 2, 2, "any(lines, quantity > 5)", UNFILTERED("any") },
+	[CALL_ALL] = { "all", 2, 2, "all(lines, quantity > 5)", UNFILTERED("all") },
+	[CALL_COUNT] = { "count", 2, 2, "count(lines, quantity > 5), or size(lines)", UNFILTERED("count") },
 };
 
-const char *const term_function_names[] = { "size",     "lower",     "upper",       "first",  "words",   "slug",
-					    "min",      "max",       "date",        "epoch",  "power",   "round",
-					    "days_ago", "hours_ago", "minutes_ago", "choose", "last",    "mod",
-					    "floor",    "ceil",      "abs",         "hash",   "geohash", "trim",
-					    "text",     "replace",   "join",        "split",  "hour",    "week",
-					    "month",    "year",      "later",       NULL };
+const char *const term_function_names[] = {
+	"size",  "lower", "upper",    "first",     "words",       "slug",    "min",   "max",   "date",  "epoch",
+	"power", "round", "days_ago", "hours_ago", "minutes_ago", "choose",  "last",  "mod",   "floor", "ceil",
+	"abs",   "hash",  "geohash",  "trim",      "text",        "replace", "join",  "split", "hour",  "week",
+	"month", "year",  "later",    "sum",       "any",         "all",     "count", NULL
+};
 
 enum term_function term_function_find(struct slice name)
 {
@@ -321,6 +325,10 @@ struct value term_call(struct arena *a, enum term_function f, const struct value
 	case CALL_HOURS_AGO:
 	case CALL_MINUTES_AGO:
 	case CALL_CHOOSE:
+	case CALL_SUM:
+	case CALL_ANY:
+	case CALL_ALL:
+	case CALL_COUNT:
 	case CALLS: break;
 	}
 	return VALUE_ABSENT;

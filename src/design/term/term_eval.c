@@ -168,10 +168,20 @@ static inline struct value in_row(const struct row *w, struct slice name, const 
 	return at ? row_get(w, at) : row_find(w, name);
 }
 
-static inline struct value inside(struct value v, const struct slice *names, size_t n)
+/* The lexer takes five digits at most. */
+uint32_t term_element(struct slice step)
+{
+	uint32_t at = 0;
+
+	for (size_t i = 1; i + 1 < step.n; i++)
+		at = at * 10 + (uint32_t)(step.p[i] - '0');
+	return at;
+}
+
+struct value term_inside(struct value v, const struct slice *names, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
-		v = value_get(v, names[i]);
+		v = term_is_element(names[i]) ? value_at(v, term_element(names[i])) : value_get(v, names[i]);
 	return v;
 }
 
@@ -192,17 +202,19 @@ struct value term_path(const struct term_scope *s, const struct slice *names, si
 	const struct term_variable *v;
 	struct value found;
 
+	if (of == TERM_OF_ELEMENT)
+		return term_inside(s->element, names, n);
 	if (of != TERM_OF_ITEM)
-		return inside(in_row(of == TERM_OF_OLD ? s->old : s->input, names[1], at), names + 2, n - 2);
+		return term_inside(in_row(of == TERM_OF_OLD ? s->old : s->input, names[1], at), names + 2, n - 2);
 	v = s->variable_count ? variable(s, names[0], at) : NULL;
 	if (v)
-		return inside(v->value, names + 1, n - 1);
+		return term_inside(v->value, names + 1, n - 1);
 	found = in_row(s->item, names[0], at);
 	if (s->reads && at)
 		s->reads(s->ctx, at, found);
 	if (!value_present(found) && s->input && !s->body)
 		found = in_row(s->input, names[0], at);
-	return inside(found, names + 1, n - 1);
+	return term_inside(found, names + 1, n - 1);
 }
 
 /* ---- parts with the same result for all items ---- */
@@ -455,6 +467,57 @@ static bool evaluate_choose(const struct term *t, const struct term_scope *s, st
 	return term_holds(t->args[0], s, &first, e) && value_of(t->args[first ? 1 : 2], s, out, e);
 }
 
+/* The next element of a list or set, or value of a map. */
+static struct value element_of(struct arena *a, enum value_type type, const struct value_iter *it)
+{
+	struct number n;
+
+	switch (type) {
+	case VALUE_SS: return value_make_s(a, it->element);
+	case VALUE_BS: return value_make_b(a, it->element);
+	case VALUE_NS: n = number_decode((const uint8_t *)it->element.p, it->element.n); return value_make_n(a, &n);
+	default: return it->value;
+	}
+}
+
+/* sum(), any(), all(), count(). Absent parts add nothing; without a list there are no elements. */
+static bool evaluate_each(const struct term *t, const struct term_scope *s, struct value *out, struct error *e)
+{
+	struct value list, part, total = value_make_i64(s->arena, 0);
+	struct term_scope inner = *s;
+	enum value_type type;
+	int64_t count = 0, all = 0;
+	bool holds, decided = false;
+
+	if (!value_of(t->args[0], s, &list, e))
+		return false;
+	type = value_type(list);
+	if (type != VALUE_L && type != VALUE_M && type != VALUE_SS && type != VALUE_NS && type != VALUE_BS)
+		list = value_make_list(s->arena, NULL, 0);
+	for (struct value_iter it = value_iter(list); !decided && value_next(&it); all++) {
+		inner.element = element_of(s->arena, type, &it);
+		if (t->function == CALL_SUM) {
+			part = inner.element;
+			if (t->arg_count == 2 && !value_of(t->args[1], &inner, &part, e))
+				return false;
+			if (value_type(part) == VALUE_N && !arithmetic(TERM_ADD, total, part, s->arena, &total, e))
+				return false;
+			continue;
+		}
+		if (!term_holds(t->args[1], &inner, &holds, e))
+			return false;
+		count += holds;
+		decided = t->function == CALL_ANY ? holds : t->function == CALL_ALL && !holds;
+	}
+	if (t->function == CALL_SUM)
+		*out = total;
+	else if (t->function == CALL_COUNT)
+		*out = value_make_i64(s->arena, count);
+	else
+		*out = value_make_bool(s->arena, t->function == CALL_ANY ? count > 0 : count == all);
+	return true;
+}
+
 static bool evaluate_call(const struct term *t, const struct term_scope *s, struct value *out, struct error *e)
 {
 	struct value *args = arena_array(s->arena, struct value, t->arg_count);
@@ -462,6 +525,8 @@ static bool evaluate_call(const struct term *t, const struct term_scope *s, stru
 
 	if (f == CALL_CHOOSE)
 		return evaluate_choose(t, s, out, e);
+	if (term_is_each(f))
+		return evaluate_each(t, s, out, e);
 	for (size_t i = 0; i < t->arg_count; i++)
 		if (!value_of(t->args[i], s, &args[i], e))
 			return false;

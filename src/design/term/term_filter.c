@@ -6,6 +6,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "design/term/term_parts.h"
 #include "expr/build.h"
+#include "expr/path.h"
 
 /* The result of a part: an error, a known truth, or a test. */
 enum outcome { FAILED, FALSE, TRUE, TEST };
@@ -27,13 +28,32 @@ static enum outcome test_made(const struct test **out, const struct test *t)
 	return TEST;
 }
 
+/* address.zip, lines[0].sku */
+static const struct path *path_of(struct writer *w, const struct term *t)
+{
+	struct path_step *steps = arena_array(w->arena, struct path_step, t->name_count);
+	struct path *p = arena_new(w->arena, struct path);
+
+	for (size_t i = 0; i < t->name_count; i++) {
+		steps[i] = (struct path_step){ .name = t->names[i] };
+		if (term_is_element(t->names[i]))
+			steps[i] = (struct path_step){ .is_index = true, .index = term_element(t->names[i]) };
+	}
+	*p = (struct path){ steps, t->name_count };
+	return p;
+}
+
 static bool read_operand(struct writer *w, const struct term *t, struct test_operand *out)
 {
+	const struct term *of = t->kind == TERM_PATH ? t : t->arg_count ? t->args[0] : NULL;
+
 	*out = (struct test_operand){ 0 };
 	if (!term_reads_item(t))
 		return term_value(t, w->scope, &out->value, w->e);
 	out->size = t->kind != TERM_PATH;
-	out->name = t->kind == TERM_PATH ? t->names[0] : t->args[0]->names[0];
+	out->name = of->names[0];
+	if (of->name_count > 1)
+		out->path = path_of(w, of);
 	return true;
 }
 
@@ -49,7 +69,9 @@ static bool is_absent(const struct test_operand *o)
 
 static bool is_same(const struct test_operand *x, const struct test_operand *y)
 {
-	return !is_value(x) && !is_value(y) && !x->size && !y->size && slice_equal(x->name, y->name);
+	if (is_value(x) || is_value(y) || x->size || y->size || !slice_equal(x->name, y->name))
+		return false;
+	return x->path && y->path ? path_cmp(x->path, y->path) == 0 : x->path == y->path;
 }
 
 static enum outcome make_test(struct writer *w, enum test_op op, const struct test_operand *x,
@@ -67,10 +89,12 @@ static enum outcome make_types(struct writer *w, const struct test_operand *x, c
 			       const struct test **out)
 {
 	const struct test *all = NULL;
+	struct test_operand both[2] = { *x };
 
-	for (const char *t = types; *t; t++)
-		all = test_join(w->arena, TEST_OR, all,
-				test_attribute(w->arena, TEST_TYPE, x->name, value_make_s(w->arena, slice_make(t, 1))));
+	for (const char *t = types; *t; t++) {
+		both[1] = test_value(value_make_s(w->arena, slice_make(t, 1)));
+		all = test_join(w->arena, TEST_OR, all, test_of(w->arena, TEST_TYPE, both, 2));
+	}
 	return test_made(out, all);
 }
 

@@ -6,7 +6,7 @@
 bool term_reads_item(const struct term *t)
 {
 	if (t->kind == TERM_PATH)
-		return t->name_count == 1;
+		return t->name_count == 1 || t->inside;
 	for (size_t i = 0; i < t->arg_count; i++)
 		if (term_reads_item(t->args[i]))
 			return true;

@@ -120,7 +120,7 @@ static const struct {
 	{ "#", TOK_BAD, "write attribute names as they are, texts in single quotes" },
 	{ ":", TOK_BAD, "write values in place: 'text', 12.5, true" },
 	{ "$", TOK_BAD, "names of attributes are written as they are" },
-	{ "[", TOK_BAD, "put lists in parentheses: in ('a', 'b')" },
+	{ "[", TOK_BAD, "put lists in parentheses: in ('a', 'b'); an element of a list is x[0]" },
 	{ "]", TOK_BAD, "put lists in parentheses: in ('a', 'b')" },
 	{ "%", TOK_BAD, "there are + - * and /" },
 };
@@ -141,6 +141,18 @@ static struct term_token lex_sign(struct slice text, size_t at)
 	return bad_token(at, end, "this character has no meaning here", NULL);
 }
 
+size_t lex_element(struct slice text, size_t at)
+{
+	size_t end = at + 1;
+
+	while (end < text.n && end <= at + LEX_ELEMENT_DIGITS && lex_is_digit(text.p[end]))
+		end++;
+	return text.p[at] == '[' && at && (lex_is_name(text.p[at - 1]) || text.p[at - 1] == ']') && end > at + 1 &&
+			       end < text.n && text.p[end] == ']'
+		       ? end + 1
+		       : 0;
+}
+
 struct term_token term_lex(struct slice text, size_t at)
 {
 	size_t end;
@@ -153,6 +165,8 @@ struct term_token term_lex(struct slice text, size_t at)
 		return lex_string(text, at);
 	if (lex_is_digit(text.p[at]))
 		return lex_number(text, at);
+	if (lex_element(text, at))
+		return (struct term_token){ .type = TOK_ELEMENT, .at = at, .end = lex_element(text, at) };
 	if (!lex_is_name_start(text.p[at]))
 		return lex_sign(text, at);
 	end = at + 1;

@@ -24,7 +24,8 @@ enum term_token_type {
 	TOK_CLOSE,
 	TOK_COMMA,
 	TOK_DOT,
-	TOK_BAD, /* `wrong` says what it is, `repair` what to write instead (or NULL) */
+	TOK_ELEMENT, /* [0], right after a name or another one */
+	TOK_BAD,     /* `wrong` says what it is, `repair` what to write instead (or NULL) */
 };
 
 struct term_token {
@@ -61,5 +62,9 @@ struct term_token term_lex(struct slice text, size_t at);
 bool term_word_is(struct slice s, const char *word);
 /* The place of bytes [at, end) of a text that begins at `p`; lines and columns count characters. */
 struct place term_place(struct slice text, struct place p, size_t at, size_t end);
+
+/* The end of [0] at `at`, right after a name or another one; 0: it is none. */
+size_t lex_element(struct slice text, size_t at);
+#define LEX_ELEMENT_DIGITS 5
 
 #endif

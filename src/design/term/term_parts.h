@@ -19,8 +19,8 @@ enum term_function term_function_find(struct slice name);
 /* Names of all functions, NULL-terminated, for suggestions. */
 extern const char *const term_function_names[];
 
-/* The value of a call with these arguments; absent where the function does not apply (size of a number, date of a
- * word, anything of an absent value). Not for days_ago() and choose(), which need a scope. */
+/* The value of a call with these arguments; absent where the function does not apply (size of a number, date of a word,
+ * anything of an absent value). Not for days_ago(), choose() and sum() to count(), which need a scope. */
 struct value term_call(struct arena *a, enum term_function f, const struct value *args, size_t n);
 /* Its parts, by their files: term_math.c, term_string.c, term_time.c. */
 struct value term_call_math(struct arena *a, enum term_function f, const struct value *args);
@@ -47,7 +47,7 @@ bool term_is_duration(const struct term *t, int64_t *n, enum time_unit *unit);
 /* EQ to GE as DynamoDB compares: different types and absent values are unequal and unordered. */
 bool term_compare(enum term_kind op, struct value x, struct value y);
 
-/* Whether it reads an attribute of the item that a filter sees: a path of one name. */
+/* Whether it reads the item that a filter sees: an attribute, or what is inside one. */
 bool term_reads_item(const struct term *t);
 
 /* S, N, B: the types with an order. */

@@ -58,9 +58,11 @@ static const struct term *parse_path(struct term_parser *p)
 	do {
 		if (!tp_is_token(p, TOK_NAME))
 			return tp_refuse(p, "a name after the dot", NULL);
-		GROW_IN(p->arena, names, n, room, 2);
-		names[n++] = arena_copy(p->arena, tp_token_text(p));
-		tp_advance(p);
+		do {
+			GROW_IN(p->arena, names, n, room, 2);
+			names[n++] = arena_copy(p->arena, tp_token_text(p));
+			tp_advance(p);
+		} while (tp_is_token(p, TOK_ELEMENT));
 	} while (tp_skip(p, TOK_DOT));
 	t = tp_make(p, TERM_PATH, at);
 	t->names = names;

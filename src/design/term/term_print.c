@@ -154,12 +154,12 @@ static void print_call(struct buf *b, const struct term *t)
 	print_list(b, t, 0, TIGHT_OR);
 }
 
-static void print_path(struct buf *b, const struct term *t)
+void term_print_path(struct buf *b, const struct slice *names, size_t n)
 {
-	for (size_t i = 0; i < t->name_count; i++) {
-		if (i)
+	for (size_t i = 0; i < n; i++) {
+		if (i && !term_is_element(names[i]))
 			buf_byte(b, '.');
-		buf_put(b, t->names[i]);
+		buf_put(b, names[i]);
 	}
 }
 
@@ -222,7 +222,7 @@ void term_print(struct buf *b, const struct term *t)
 	}
 	switch (t->kind) {
 	case TERM_LITERAL: print_literal(b, t->value); break;
-	case TERM_PATH: print_path(b, t); break;
+	case TERM_PATH: term_print_path(b, t->names, t->name_count); break;
 	case TERM_NOT:
 		buf_lit(b, "not ");
 		print_in(b, t->args[0], TIGHT_NOT);

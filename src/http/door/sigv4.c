@@ -46,16 +46,6 @@ struct slice sigv4_signature(const struct http_request *r, const struct sigv4 *s
 
 /* ---- the checks before it, in DynamoDB's order ---- */
 
-static struct slice iso(struct arena *a, time_t t)
-{
-	char text[32];
-	struct tm tm;
-
-	gmtime_r(&t, &tm);
-	strftime(text, sizeof(text), "%Y%m%dT%H%M%SZ", &tm);
-	return arena_copy(a, slice_str(text));
-}
-
 /* ISO 8601's basic form, or the form of HTTP's Date header. */
 static bool read_date(struct arena *a, struct slice text, time_t *t)
 {
@@ -97,20 +87,21 @@ static bool check_date(struct arena *a, struct sigv4 *s, time_t now, struct erro
 				 "Date must be in ISO-8601 'basic format'. Got '%.*s'. "
 				 "See http://en.wikipedia.org/wiki/ISO_8601",
 				 SLICE_ARG(s->date));
-	s->iso_date = iso(a, signed_at);
+	s->iso_date = sigv4_time(a, signed_at);
 	if (!read_expires(s, &lifetime))
 		return error_set(e, a, ERR_INCOMPLETE_SIGNATURE, "X-Amz-Expires must be a number of seconds up to %d",
 				 EXPIRES_MOST);
 	if (signed_at + lifetime < now)
 		return error_set(e, a, ERR_INVALID_SIGNATURE,
 				 "Signature expired: %.*s is now earlier than %.*s (%.*s - %ld min.)",
-				 SLICE_ARG(s->iso_date), SLICE_ARG(iso(a, now - lifetime)), SLICE_ARG(iso(a, now)),
-				 lifetime / 60);
+				 SLICE_ARG(s->iso_date), SLICE_ARG(sigv4_time(a, now - lifetime)),
+				 SLICE_ARG(sigv4_time(a, now)), lifetime / 60);
 	if (signed_at > now + SIGV4_SKEW_S)
 		return error_set(e, a, ERR_INVALID_SIGNATURE,
 				 "Signature not yet current: %.*s is still later than %.*s "
 				 "(%.*s + 15 min.)",
-				 SLICE_ARG(s->iso_date), SLICE_ARG(iso(a, now + SIGV4_SKEW_S)), SLICE_ARG(iso(a, now)));
+				 SLICE_ARG(s->iso_date), SLICE_ARG(sigv4_time(a, now + SIGV4_SKEW_S)),
+				 SLICE_ARG(sigv4_time(a, now)));
 	return true;
 }
 

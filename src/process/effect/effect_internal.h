@@ -118,7 +118,8 @@ bool effect_is_begun(const struct effect *x);
 /* Reads the page of the position, or the first. */
 bool effect_rows_resume(struct effect *x, struct rows *page) MUST_CHECK;
 bool effect_rows_next(struct effect *x, struct rows *page) MUST_CHECK;
-void effect_row_enter(struct effect *x, const struct row *row); /* NULL: none */
+/* Sets the row that terms see under the name of `each` (in the last variable), and its key. NULL: no row. */
+void effect_row_enter(struct effect *x, const struct row *row);
 /* The i-th effect of the processor is at hand. */
 void effect_part_enter(struct effect *x, size_t i);
 static inline size_t effect_part(const struct effect *x)

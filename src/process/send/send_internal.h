@@ -22,6 +22,8 @@ struct sender {
 void send_put_item(struct run *r, const struct entity *e, struct value stored, struct buf *b);
 
 /* send_webhook.c */
+/* "v1=…" of the body at that time (seconds). */
+struct slice webhook_signature(struct arena *a, struct slice secret, int64_t timestamp, struct slice body);
 void webhook_init(struct sender *s);
 void webhook_send(struct sender *s, struct run *r, const struct change *c, enum send_end *end, struct slice *why);
 

@@ -50,8 +50,7 @@ static void webhook_body(struct sender *s, struct run *r, const struct change *c
 	json_close(b, '}');
 }
 
-/* "v1=…" of the body at that time (seconds). */
-static struct slice webhook_signature(struct arena *a, struct slice secret, int64_t timestamp, struct slice body)
+struct slice webhook_signature(struct arena *a, struct slice secret, int64_t timestamp, struct slice body)
 {
 	uint8_t made[EVP_MAX_MD_SIZE];
 	unsigned n = 0;

@@ -1,6 +1,7 @@
 /* The credentials of a container: ECS (a path on the host's service) and EKS (an address and a token).
  * SPDX-License-Identifier: Apache-2.0 */
 #include "remote/credentials/lookup.h"
+#include "wire/loopback.h"
 #include <curl/curl.h>
 
 #define ECS_HOST   "http://169.254.170.2"
@@ -10,8 +11,7 @@
 /* Plain text goes to this machine and its host only. */
 static bool is_allowed(const char *url)
 {
-	static const char *const hosts[] = { "169.254.170.2", "169.254.170.23", "[fd00:ec2::23]",
-					     "localhost",     "[::1]",          NULL };
+	static const char *const hosts[] = { "169.254.170.2", "169.254.170.23", "[fd00:ec2::23]", NULL };
 	char *scheme = NULL, *host = NULL;
 	CURLU *u = curl_url();
 	bool ok = false;
@@ -19,8 +19,7 @@ static bool is_allowed(const char *url)
 	if (u && curl_url_set(u, CURLUPART_URL, url, 0) == CURLUE_OK &&
 	    curl_url_get(u, CURLUPART_SCHEME, &scheme, 0) == CURLUE_OK &&
 	    curl_url_get(u, CURLUPART_HOST, &host, 0) == CURLUE_OK) {
-		ok = !strcmp(scheme, "https") || (!strcmp(scheme, "http") && !strncmp(host, "127.", 4) &&
-						  strspn(host, "0123456789.") == strlen(host));
+		ok = !strcmp(scheme, "https") || (!strcmp(scheme, "http") && host_is_loopback(host));
 		for (size_t i = 0; !ok && !strcmp(scheme, "http") && hosts[i]; i++)
 			ok = !strcmp(host, hosts[i]);
 	}

@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <string.h>
 #include <cmocka.h>
-#include "app/rest/app_exchange.h"
+#include "app/rest/idempotency.h"
 #include "base/alloc.h"
 
 #define MINUTE 60000

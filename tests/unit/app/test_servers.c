@@ -58,6 +58,8 @@ static struct server { /* documents only, and counted */
 	int dies_at;             /* the write before which the server is gone; 0: it lives */
 	int meddled_at;          /* the write before which meddle() is called; 0: none, -1: each */
 	void (*meddle)(void);
+	const char *operation; /* the last write */
+	struct slice body;
 } servers[SERVERS];
 
 static struct client c; /* of the table */
@@ -84,6 +86,10 @@ static void far_call(struct backend *b, struct arena *a, const char *operation, 
 	s->batches += !strcmp(operation, "BatchGetItem");
 	s->gets += !strcmp(operation, "GetItem");
 	s->writes += !reads;
+	if (!reads) {
+		s->operation = operation;
+		s->body = body;
+	}
 	if (!reads && (s->meddled_at < 0 || (s->meddled_at && !--s->meddled_at)))
 		s->meddle();
 	if (!reads && s->dies_at && !--s->dies_at)
@@ -510,6 +516,36 @@ static void a_slow_server_does_not_repeat_anothers_write(void **state)
 	assert_int_equal(post_note(0, who, "k"), 201);
 	says("Idempotency-Replayed: true");
 	notes_of("bob", "1");
+}
+
+static void the_first_one_is_done_after_all(void)
+{
+	struct backend_reply r;
+
+	backend_call(c.f.backend, &c.f.arena, servers[0].operation, servers[0].body, &r);
+	assert_int_equal(r.status, 200);
+}
+
+/* The second server sees a dead one's request, and right before it takes that over the write arrives. */
+static void take_over_too_late(void)
+{
+	now_ms += PATIENCE;
+	servers[1].meddle = the_first_one_is_done_after_all;
+	servers[1].meddled_at = 2;
+	met = post_note(1, who, "k");
+}
+
+static void what_is_written_at_the_last_moment_is_not_taken_over(void **state)
+{
+	(void)state;
+	who = log_in(0, "bob");
+	servers[0].meddle = take_over_too_late;
+	servers[0].meddled_at = 2; /* the note, which is on its way for so long */
+	assert_int_equal(post_note(0, who, "k"), 201);
+	assert_int_equal(met, 201);
+	notes_of("bob", "1");
+	assert_int_equal(post_note(2, who, "k"), 201);
+	says("Idempotency-Replayed: true");
 }
 
 static void one_of_two_takes_over(void **state)
@@ -1204,6 +1240,7 @@ int main(void)
 		TEST(without_a_key_the_outcome_is_reported_as_unknown),
 		TEST(a_key_whose_noting_gets_lost_is_found_again),
 		TEST(a_slow_server_does_not_repeat_anothers_write),
+		TEST(what_is_written_at_the_last_moment_is_not_taken_over),
 		TEST(one_of_two_takes_over),
 		TEST(a_slow_server_whose_write_was_done_still_gives_the_answer),
 		TEST(a_dead_servers_outcome_is_not_guessed_from_the_item),

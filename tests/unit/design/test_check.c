@@ -223,6 +223,14 @@ struct example {
 	"    keys: {PK: POST#<post_id>, SK: TALLY}\n"                                             \
 	"    allow: {read: anyone}\n\n"
 
+#define EVERYWHERE(rule, exempt)                                                                      \
+	{                                                                                             \
+		"billing: {read: 100, write: 1000}\n",                                                \
+			"billing: {read: 100, write: 1000}\ncallers: {claims: {of: string}}\n"        \
+			"everywhere: {allow: " rule ", except: {" exempt ": x, Like: x, Comment: x, " \
+			"Follow: x, FeedEntry: x}}\n"                                                 \
+	}
+
 static const struct example examples[] = {
 	/* access patterns */
 	{ "needs-scan",
@@ -412,6 +420,10 @@ static const struct example examples[] = {
 	  "callers",
 	  { { "billing: {read: 100, write: 1000}\n",
 	      "billing: {read: 100, write: 1000}\ncallers: {issuer: 'https://issuer.example', audience: ''}\n" } } },
+	/* one rule for the whole design */
+	{ "mixes-tenants", "access posts of author", { EVERYWHERE("title = caller.of", "User") } },
+	{ "companion-unseen", "access posts by tag", { EVERYWHERE("title = caller.of", "User") } },
+	{ "guard-tells", "entity User", { EVERYWHERE("user_id = caller.of", "Post") } },
 	/* uniqueness */
 	{ "unique-without-guard", "entity User", { { "unique: username, PK: USERNAME", "PK: USERNAME" } } },
 	{ "login-ambiguous",
@@ -563,6 +575,21 @@ static const struct example examples[] = {
 
 /* Where a rule used to speak and has nothing to say. */
 static const struct example silent[] = {
+	{ "mixes-tenants", "access posts of author", { EVERYWHERE("author_id = caller.of", "User") } },
+	{ "mixes-tenants", "access likes of user", { EVERYWHERE("title = caller.of", "User") } },
+	{ "companion-unseen",
+	  "access posts by tag",
+	  { EVERYWHERE("title = caller.of", "User"),
+	    { "SK: TAG#<tag>, GSI1PK", "SK: TAG#<tag>, title: <title>, GSI1PK" } } },
+	{ "companion-unseen",
+	  "access posts by tag",
+	  { EVERYWHERE("title = caller.of", "User"),
+	    { "GSI1PK: TAG#<tag>, GSI1SK: POST", "GSI1PK: TAG#<title>#<tag>, GSI1SK: POST" },
+	    { "{GSI1PK: TAG#<tag>", "{GSI1PK: TAG#<caller.of>#<tag>" } } },
+	{ "guard-tells",
+	  "entity User",
+	  { EVERYWHERE("user_id = caller.of", "Post"),
+	    { "PK: USERNAME#<username>, SK", "PK: USERNAME#<user_id>#<username>, SK" } } },
 	/* one relation and another, of the same two */
 	{ "stored-twice",
 	  "entity Block",

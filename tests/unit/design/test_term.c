@@ -10,7 +10,7 @@ static void show(struct buf *b, const struct term *t)
 	/* clang-format off */
 	static const char *const kinds[] = {
 		[TERM_LITERAL] = "literal", [TERM_PATH] = "path", [TERM_NOW] = "now",
-		[TERM_TODAY] = "today", [TERM_CALLER] = "caller", [TERM_NOT] = "not",
+		[TERM_TODAY] = "today", [TERM_CALLER] = "caller", [TERM_CLAIM] = "claim", [TERM_NOT] = "not",
 		[TERM_NEGATE] = "negate", [TERM_AND] = "and", [TERM_OR] = "or", [TERM_EQ] = "=",
 		[TERM_NE] = "<>", [TERM_LT] = "<", [TERM_LE] = "<=", [TERM_GT] = ">",
 		[TERM_GE] = ">=", [TERM_ADD] = "+", [TERM_SUB] = "-", [TERM_MUL] = "*",
@@ -70,6 +70,8 @@ static void reads_the_grammar_with_its_precedence(void **state)
 		{ "12.50", "12.5", "12.5" },
 		{ "1e3", "1000", "1000" },
 		{ "a = b + 1", "[= a [+ b 1]]", NULL },
+		{ "tenant = caller.tenant", "[= tenant [claim tenant]]", NULL },
+		{ "not (caller.level + 1 > a)", "[not [> [+ [claim level] 1] a]]", NULL },
 		{ "a <> 'x'", "[<> a 'x']", NULL },
 		{ "a<1", "[< a 1]", "a < 1" },
 		{ "a<=1", "[<= a 1]", "a <= 1" },
@@ -548,6 +550,8 @@ static void a_text_does_not_grow_without_end(void **state)
 static void without_a_token_the_caller_is_anonymous(void **state)
 {
 	expect("caller", evaluated("caller", ""), "-");
+	expect("a claim", evaluated("caller.tenant", ""), "-");
+	expect("= a claim", evaluated("who = caller.tenant", ""), NO);
 	expect("= caller", evaluated("who = caller", ""), NO);
 	expect("<> caller", evaluated("who <> caller", ""), YES);
 	expect("user", evaluated("caller is user", ""), NO);

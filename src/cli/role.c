@@ -1,0 +1,77 @@
+/* `thorpe role`: gives an account of a design that is being served a role: the way to the first admin.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include <stdio.h>
+
+#include "cli/commands.h"
+#include "cli/operator.h"
+#include "json/json.h"
+
+#define TOKEN_SECONDS 60
+
+struct role_options {
+	struct operator_options server;
+};
+
+static const struct flag flags[] = {
+	OPERATOR_FLAGS(struct role_options),
+	FLAG_END,
+};
+
+static struct slice body_of(struct arena *a, const char *name, const char *role)
+{
+	struct buf b;
+
+	buf_init(&b, a);
+	json_open(&b, '{');
+	json_member_string(&b, "name", slice_str(name));
+	json_member_string(&b, "role", slice_str(role));
+	json_close(&b, '}');
+	return buf_slice(&b);
+}
+
+static int give(struct arena *a, const struct role_options *o, char **words)
+{
+	struct operator_talk talk = { .options = &o->server, .arena = a };
+	int status = operator_begin(&talk, words[0], "", TOKEN_SECONDS);
+	const struct json *reply;
+	struct client_reply r;
+
+	if (status)
+		return status;
+	if (!operator_ask(&talk, "POST", arena_printf(a, "/%s/role", talk.design), body_of(a, words[1], words[2]), &r))
+		return EXIT_REFUSED;
+	if (r.status != 200)
+		return operator_complain(&talk, &r);
+	reply = json_parse(a, r.body);
+	printf("%s is now %.*s (subject %.*s)\n", words[1], SLICE_ARG(json_get_text(reply, "role")),
+	       SLICE_ARG(json_get_text(reply, "subject")));
+	return 0;
+}
+
+static int run(void *options, char **words, int count)
+{
+	volatile int status = EXIT_REFUSED;
+	struct arena a;
+
+	(void)count;
+	arena_init(&a);
+	ARENA_TRY(&a, { status = give(&a, options, words); }, { complain(0, "out of memory"); });
+	arena_release(&a);
+	return status;
+}
+
+const struct command command_role = {
+	.name = "role",
+	.summary = "give an account of a design a role: the first admin",
+	.usage = "DESIGN NAME ROLE [options]",
+	.about = "Gives an account of a design that is being served a role. DESIGN is its name or its file, NAME\n"
+		 "whatever the account logs in with. It holds from the next request, without another login.",
+	.flags = flags,
+	.examples = "  thorpe role perfectit ann@example.com admin\n"
+		    "  thorpe role designs/wavyblog.yaml ann author --endpoint https://api.example.com --backend aws",
+	.least_words = 3,
+	.most_words = 3,
+	.lacking = "thorpe role DESIGN NAME ROLE",
+	.size = sizeof(struct role_options),
+	.run = run,
+};
