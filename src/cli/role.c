@@ -29,35 +29,37 @@ static struct slice body_of(struct arena *a, const char *name, const char *role)
 	return buf_slice(&b);
 }
 
-static int give(struct arena *a, const struct role_options *o, char **words)
+struct giving {
+	struct operator_talk talk;
+	char **words;
+};
+
+static int give(void *ctx)
 {
-	struct operator_talk talk = { .options = &o->server, .arena = a };
-	int status = operator_begin(&talk, words[0], "", TOKEN_SECONDS);
+	struct giving *g = ctx;
+	struct operator_talk *talk = &g->talk;
+	const char *name = g->words[1];
 	const struct json *reply;
 	struct client_reply r;
 
-	if (status)
-		return status;
-	if (!operator_ask(&talk, "POST", arena_printf(a, "/%s/role", talk.design), body_of(a, words[1], words[2]), &r))
+	if (!operator_ask(talk, "POST", arena_printf(talk->arena, "/%s/role", talk->design),
+			  body_of(talk->arena, name, g->words[2]), &r))
 		return EXIT_REFUSED;
 	if (r.status != 200)
-		return operator_complain(&talk, &r);
-	reply = json_parse(a, r.body);
-	printf("%s is now %.*s (subject %.*s)\n", words[1], SLICE_ARG(json_get_text(reply, "role")),
+		return operator_complain(talk, &r);
+	reply = json_parse(talk->arena, r.body);
+	printf("%s is now %.*s (subject %.*s)\n", name, SLICE_ARG(json_get_text(reply, "role")),
 	       SLICE_ARG(json_get_text(reply, "subject")));
 	return 0;
 }
 
 static int run(void *options, char **words, int count)
 {
-	volatile int status = EXIT_REFUSED;
-	struct arena a;
+	const struct role_options *o = options;
+	struct giving g = { .talk = { .options = &o->server }, .words = words };
 
 	(void)count;
-	arena_init(&a);
-	ARENA_TRY(&a, { status = give(&a, options, words); }, { complain(0, "out of memory"); });
-	arena_release(&a);
-	return status;
+	return operator_run(&g.talk, words[0], &(struct operator_token){ "", TOKEN_SECONDS }, give, &g);
 }
 
 const struct command command_role = {

@@ -72,7 +72,8 @@ struct structure {
 
 struct attribute {
 	struct slice name;
-	const struct name *at; /* the same name as a number (name.h), as every `at` here */
+	struct slice group, word; /* of a counter in a map, named group.word; empty: none */
+	const struct name *at;    /* the same name as a number (name.h), as every `at` here */
 	struct place place;
 	enum attr_type type;
 	enum attr_type element;          /* LIST, SET; ATTR_MAP for lists of anything, and of structures */
@@ -167,7 +168,8 @@ struct count_rule {
 	struct each_rule each;
 	struct slice attribute;
 	const struct name *at;
-	const struct term *by; /* NULL: 1 */
+	const struct term *key; /* while it is loaded: attribute[key] */
+	const struct term *by;  /* NULL: 1 */
 	const struct term *when;
 	const struct term *if_; /* a condition on the target, besides its existence; NULL: none */
 };

@@ -51,6 +51,23 @@ static struct slice label_of(struct arena *a, struct slice name)
 	return buf_slice(&b);
 }
 
+/* The entity's attributes of one map stand together, and share the text of its name. */
+static void put_in_group(struct arena *a, struct slot *n, const struct attribute *x)
+{
+	struct buf b;
+
+	n->group = x->group.p;
+	n->label = label_of(a, x->word);
+	buf_init(&b, a);
+	buf_byte(&b, ',');
+	json_string(&b, x->group);
+	buf_lit(&b, ":{");
+	json_string(&b, x->word);
+	buf_byte(&b, ':');
+	memset(buf_room(&b, SLOT_BEYOND), 0, SLOT_BEYOND);
+	n->opening = buf_slice(&b);
+}
+
 static void encode(struct arena *a, struct slot *n)
 {
 	uint8_t mask[sizeof(n->head_mask)] = { 0 };
@@ -160,7 +177,9 @@ static void make_names(struct making *m)
 	add_others(m);
 	for (size_t i = 0; i < s->count; i++) {
 		m->list[i].label = label_of(m->arena, m->list[i].name->text);
-		s->label_size += m->list[i].label.n;
+		if (m->list[i].attribute && m->list[i].attribute->group.n)
+			put_in_group(m->arena, &m->list[i], m->list[i].attribute);
+		s->label_size += m->list[i].label.n + m->list[i].opening.n + 1;
 		encode(m->arena, &m->list[i]);
 		s->has_private = s->has_private || m->list[i].private_;
 	}

@@ -13,8 +13,10 @@
 
 struct slot {
 	const struct name *name;
-	struct slice label;                /* ,"name": followed by SLOT_BEYOND readable bytes */
-	struct slice encoded;              /* as stored in an item: its length, its bytes */
+	struct slice label;   /* ,"name": followed by SLOT_BEYOND readable bytes */
+	struct slice opening; /* of a counter in a map: ,"group":{ and its own name, for the first one shown */
+	const char *group;    /* the map's name, the same for all of them; NULL: in none */
+	struct slice encoded; /* as stored in an item: its length, its bytes */
 	uint64_t head[2], head_mask[2];    /* its first bytes, and a mask of those it has */
 	uint32_t at;                       /* its number, in the order of writing */
 	const struct attribute *attribute; /* NULL: a key, or a name that is not an attribute of the entity */

@@ -100,6 +100,40 @@ static bool take_null(const struct body *b, const struct attribute *a)
 	return true;
 }
 
+/* ---- counters in a map ---- */
+const struct attribute *input_attribute(const struct entity *e, struct slice name)
+{
+	for (size_t i = 0; i < e->attribute_count; i++)
+		if (slice_equal(e->attributes[i].name, name) || slice_equal(e->attributes[i].group, name))
+			return &e->attributes[i];
+	return NULL;
+}
+
+/* From an operator: restored data. */
+static bool take_group(const struct body *b, const struct attribute *first, const struct json_member *m)
+{
+	bool good = true;
+
+	if (!may_give(b, first))
+		return refuse_kept(b, m->name);
+	if (m->value.type != JSON_OBJECT)
+		return run_invalid(b->r, m->name, "an object of numbers");
+	for (size_t i = 0; i < m->value.count; i++) {
+		const struct json_member *one = &m->value.members[i];
+		struct slice name = arena_printf(b->r->arena, "%.*s.%.*s", SLICE_ARG(m->name), SLICE_ARG(one->name));
+		const struct attribute *a = entity_attribute(b->entity, name);
+		struct value v;
+
+		if (!a)
+			good = run_invalid(b->r, name, "there is no such counter");
+		else if (!input_json(b->r, a, name, &one->value, &v))
+			good = false;
+		else
+			row_set(b->out, a->at, v);
+	}
+	return good;
+}
+
 static bool take_member(const struct body *b, const struct json_member *m)
 {
 	const struct attribute *a = entity_attribute(b->entity, m->name);
@@ -108,6 +142,8 @@ static bool take_member(const struct body *b, const struct json_member *m)
 
 	if (is_password(b, m->name))
 		return take_password(b, m);
+	if (!a && input_attribute(b->entity, m->name))
+		return take_group(b, input_attribute(b->entity, m->name), m);
 	if (!a)
 		return refuse_unknown(b, m->name);
 	if (a->the_caller && !b->r->caller.operator_)

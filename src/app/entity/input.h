@@ -27,6 +27,8 @@ bool input_body(struct run *r, const struct entity *e, enum input_use use, const
 		const struct json *body, struct row *out) MUST_CHECK;
 /* Whether the server sets the attribute, so that only operators may give it: counter, now, touched, derived, copy,
  * managed, hidden, N days after, `the caller`. */
+/* The attribute of a member's name, or the first counter of the map of that name. */
+const struct attribute *input_attribute(const struct entity *e, struct slice name);
 bool input_is_kept(const struct attribute *attribute);
 /* One JSON value as the attribute says: checked, normalised, compressed. *out absent: nothing is stored (an empty
  * set). */

@@ -56,6 +56,14 @@ static inline char *put_label(char *to, struct slice label)
 	return to + label.n;
 }
 
+/* Where a map of counters ends, or another begins. */
+static inline char *put_other(char *to, const struct slot *n, const char *group)
+{
+	if (group)
+		*to++ = '}';
+	return put_label(to, n->group ? n->opening : n->label);
+}
+
 static char *put_packed(struct json_fast *j, char *to, struct value v)
 {
 	json_fast_close(j, to);
@@ -87,6 +95,7 @@ static void put_values(const struct writing *w, const struct slots *o, struct va
 {
 	const char *limit = (const char *)full.p + full.n;
 	size_t budget = o->label_size + full.n + JSON_COPY_BEYOND + SLOT_BEYOND + NUMBER_TEXT_MAX + JSON_AROUND;
+	const char *group = NULL;
 	struct json_fast j;
 	char *to =
 		json_fast_room(&j, json_fast_open(&j, w->b, slice_make((const char *)full.p, full.n), full.n), budget);
@@ -99,7 +108,12 @@ static void put_values(const struct writing *w, const struct slots *o, struct va
 
 		if (!value_present(v) || (!(n->plain && !w->without_count) && !is_shown(w, n, show_private)))
 			continue;
-		to = put_label(to, n->label);
+		if (n->group == group) {
+			to = put_label(to, n->label);
+		} else {
+			to = put_other(to, n, group);
+			group = n->group;
+		}
 		if (v.p[0] == VALUE_S && !n->compressed) {
 			p = v.p + 1;
 			s = layout_bytes(&p);
@@ -113,6 +127,8 @@ static void put_values(const struct writing *w, const struct slots *o, struct va
 		to = n->compressed ? put_packed(&j, to, v) : put_short(&j, to, v);
 		to = json_fast_room(&j, to, budget);
 	}
+	if (group)
+		*to++ = '}';
 	json_fast_close(&j, to);
 }
 

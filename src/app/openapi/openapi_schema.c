@@ -190,14 +190,45 @@ static void put_computed(struct oas *o, const struct entity *e, const struct key
 	json_close(o->b, '}');
 }
 
+/* Counters in a map, of which `first` is the first. */
+static void put_group(struct oas *o, const struct attribute *first, const struct attribute *end)
+{
+	struct slice *words = arena_array(o->a, struct slice, (size_t)(end - first));
+	size_t n = 0;
+
+	json_name_string(o->b, first->group);
+	oas_put(o, "{'type':'object','description':'A counter for each word.','readOnly':true");
+	for (const struct attribute *a = first; a < end && slice_equal(a->group, first->group); a++)
+		words[n++] = a->word;
+	put_required(o, words, n);
+	json_member_open(o->b, "properties", '{');
+	for (size_t i = 0; i < n; i++) {
+		json_name_string(o->b, words[i]);
+		oas_put(o, "{'type':'integer'}");
+	}
+	oas_put(o, "},'additionalProperties':false}");
+}
+
+static void put_attributes(struct oas *o, const struct entity *e)
+{
+	const struct attribute *end = e->attributes + e->attribute_count;
+
+	for (const struct attribute *a = e->attributes; a < end; a++) {
+		if (a->hidden)
+			continue;
+		if (!a->group.n)
+			put_shown(o, a);
+		else if (a == e->attributes || !slice_equal(a[-1].group, a->group))
+			put_group(o, a, end);
+	}
+}
+
 static void put_item(struct oas *o, const struct entity *e)
 {
 	oas_put(o, "{'type':'object'");
 	put_identity(o, e);
 	json_member_open(o->b, "properties", '{');
-	for (size_t i = 0; i < e->attribute_count; i++)
-		if (!e->attributes[i].hidden)
-			put_shown(o, &e->attributes[i]);
+	put_attributes(o, e);
 	for (size_t i = 0; i < e->key_count; i++)
 		if (slots_show_key(o->d, e, i))
 			put_computed(o, e, &e->keys[i]);

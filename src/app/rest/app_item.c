@@ -238,7 +238,7 @@ static const struct json *without_kept(struct app_exchange *x)
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < x->body->count; i++) {
-		const struct attribute *a = entity_attribute(e, x->body->members[i].name);
+		const struct attribute *a = input_attribute(e, x->body->members[i].name);
 		bool computed = false;
 
 		for (size_t k = 0; k < e->key_count; k++)

@@ -273,6 +273,16 @@ struct load_path load_path(struct load *l, const struct yaml *y, const struct lo
 size_t load_show(struct load *l, const struct yaml *y, const struct load_scope *scope, const struct attribute **out);
 /* A literal: the word of a choice, or text. */
 const struct term *load_literal(struct load *l, struct slice text, struct place p);
+#define LOAD_GROUP_MOST 64 /* words */
+/* `counter for each a | b`: how many attributes the entry is; reading them, or one of any other kind; how many. */
+size_t load_group_room(const struct yaml_entry *e);
+size_t load_group(struct load *l, const struct yaml_entry *e, const struct yaml *siblings, const struct entity *of,
+		  struct attribute *list);
+/* Makes a count with a key a count for each word, in place; how many. */
+size_t load_group_counts(struct load *l, const struct load_scope *scope, struct count_rule *list);
+/* Whether the names from `at` on are a counter in a map; then *joined is its name. */
+bool load_group_path(struct load *l, const struct load_scope *scope, const struct slice *names, size_t n, size_t at,
+		     struct slice *joined);
 bool load_is_choice(const struct attribute *a, struct slice word); /* `a` may be NULL */
 /* Reports a word that is not one of the attribute's choices, if it has choices. */
 void load_check_choice(struct load *l, const struct attribute *a, struct slice word, struct place p);

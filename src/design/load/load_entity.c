@@ -26,17 +26,21 @@ static void read_attributes(struct load *l, struct entity *e, const struct yaml 
 {
 	size_t count;
 	const struct yaml_entry *entries = load_map(l, y, "a map of attributes", &count);
-	struct attribute *list = arena_array(l->a, struct attribute, count);
 	struct yaml *siblings = arena_new(l->a, struct yaml);
+	struct attribute *list;
+	size_t room = 0, n = 0;
 
+	for (size_t i = 0; i < count; i++)
+		room += load_group_room(&entries[i]);
+	list = arena_array(l->a, struct attribute, room);
 	*siblings = (struct yaml){ .kind = YAML_MAP, .entries = entries, .count = count };
 	l->scope = load_scope_of(l, e);
 	for (size_t i = 0; i < count; i++) {
 		check_attribute_name(l, &entries[i].key);
-		load_attribute(l, &entries[i], siblings, e, &list[i]);
+		n += load_group(l, &entries[i], siblings, e, &list[n]);
 	}
 	e->attributes = list;
-	e->attribute_count = count;
+	e->attribute_count = n;
 }
 
 static void check_entity_name(struct load *l, const struct yaml *key)
@@ -124,12 +128,13 @@ static void read_counts(struct load *l, void *into, const struct yaml *y)
 	struct entity *e = into;
 	size_t count;
 	const struct yaml *items = load_list(l, y, "a list of counts", &count);
-	struct count_rule *list = arena_array(l->a, struct count_rule, count);
+	struct count_rule *list = arena_array(l->a, struct count_rule, count * LOAD_GROUP_MOST);
 
 	for (size_t i = 0; i < count; i++) {
 		struct count_rule *c = &list[e->count_count];
 
-		e->count_count += load_count(l, &items[i], l->scope, &c->target, c);
+		if (load_count(l, &items[i], l->scope, &c->target, c))
+			e->count_count += load_group_counts(l, l->scope, c);
 	}
 	e->counts = list;
 }

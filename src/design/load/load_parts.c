@@ -167,6 +167,19 @@ static bool count_span(struct load *l, const struct yaml *y, const struct load_s
 	return s->n > 0;
 }
 
+/* reactions[kind] */
+static void take_key(struct load *l, const struct load_scope *scope, struct load_span *attribute, struct count_rule *out)
+{
+	struct slice t = span_text(*attribute);
+	const char *open = memchr(t.p, '[', t.n);
+	size_t at = open ? (size_t)(open - t.p) : 0;
+
+	if (!open || t.p[t.n - 1] != ']')
+		return;
+	out->key = load_span_term(l, span_cut(*attribute, at + 1, t.n - at - 2), scope);
+	*attribute = span_cut(*attribute, 0, at);
+}
+
 bool load_count(struct load *l, const struct yaml *y, const struct load_scope *scope, struct reference *target,
 		struct count_rule *out)
 {
@@ -182,8 +195,10 @@ bool load_count(struct load *l, const struct yaml *y, const struct load_scope *s
 		return false;
 	}
 	span_split(&s, ' ', &attribute);
+	take_key(l, scope, &attribute, out);
 	out->attribute = span_text(attribute);
-	load_later_name(l, NAME_ATTRIBUTE, out->attribute, span_place(l, attribute), target->entity);
+	if (!out->key)
+		load_later_name(l, NAME_ATTRIBUTE, out->attribute, span_place(l, attribute), target->entity);
 	tail = read_tail(l, s, scope, target->entity, true);
 	out->by = tail.by;
 	out->when = tail.when;

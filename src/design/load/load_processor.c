@@ -182,6 +182,9 @@ static void read_count(struct load *l, void *into, const struct yaml *y)
 	p->target = p->target_ref.entity;
 	p->target_attribute = c.attribute;
 	p->by = c.by;
+	if (c.key)
+		load_error(l, c.key->place, "wrong-clause",
+			   "a processor counts one counter: name it, as in .reactions.like");
 	if (c.each.list)
 		load_error(l, y->place, "wrong-clause", "'for' belongs in 'each' of the processor");
 	if (c.when || c.if_)

@@ -100,11 +100,36 @@ struct place load_placeholder_place(const struct load *l, struct load_span s, si
 	return from < t.n ? span_place(l, span_cut(s, from, to - from)) : span_place(l, s);
 }
 
+/* reactions.like is one name; in old.reactions.like, or that of a loop's row, the second one. */
+static size_t join_names(struct load *l, const struct load_scope *s, const struct slice *names, size_t n,
+			 const struct slice **out)
+{
+	struct load_scope inner;
+	bool prefixed = n > 2 && load_scope_inside(s, names[0], &inner);
+	size_t at = prefixed ? 1 : 0;
+	struct slice joined, *list;
+
+	*out = names;
+	if (is_lost(l, s) || !load_group_path(l, prefixed ? &inner : s, names, n, at, &joined))
+		return n;
+	list = arena_array(l->a, struct slice, 2);
+	list[0] = names[0];
+	list[at] = joined;
+	*out = list;
+	return at + 1;
+}
+
 static const void *resolve_template(struct load *l, const struct load_later *w)
 {
 	const struct template *t = w->thing;
 	size_t at = 0;
 
+	for (size_t i = 0; i < t->part_count; i++) {
+		struct template_part *part = OURS(struct template_part, &t->parts[i]);
+
+		if (part->name_count > 1)
+			part->name_count = join_names(l, w->scope, part->names, part->name_count, &part->names);
+	}
 	for (size_t i = 0; i < t->part_count; i++)
 		if (t->parts[i].names)
 			(void)check_path(l, w->scope, t->parts[i].names, t->parts[i].name_count,
@@ -234,6 +259,12 @@ static void name_members(struct load *l, const struct load_scope *s, const struc
 			->repair = SLICE("say what its elements are, as in lines: list of Line 0..20");
 }
 
+static void join_group(struct load *l, const struct load_scope *s, struct term *t)
+{
+	if (t->name_count > 1)
+		t->name_count = join_names(l, s, t->names, t->name_count, &t->names);
+}
+
 static void visit_term(void *ctx, const struct term *t)
 {
 	struct visit *v = ctx;
@@ -244,7 +275,10 @@ static void visit_term(void *ctx, const struct term *t)
 		if (term_is_each(t->function))
 			name_members(v->l, v->scope, t);
 		break;
-	case TERM_PATH: check_bare(v->l, v->scope, t); break;
+	case TERM_PATH:
+		join_group(v->l, v->scope, OURS(struct term, t));
+		check_bare(v->l, v->scope, t);
+		break;
 	case TERM_EXISTS:
 	case TERM_VISIBLE:
 	case TERM_FETCH:

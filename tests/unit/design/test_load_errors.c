@@ -78,6 +78,15 @@ static void what_is_also_written_is_complete_and_ends(void **state)
 		{ "      - «»{for: t in tags}\n", "missing-value", "a count after the loop" },
 		{ "      - «»{fr: t in tags, User(t).things}\n", "wrong-value", "expected a count" },
 	};
+	static const struct wrong of_groups[] = {
+		{ "      r: counter for each a | «b c»\n", "wrong-value", "a word of letters" },
+		{ "      r: counter for each a | «a»\n", "duplicate-key", "twice" },
+		{ "      r: counter for each a | b\n      z: = «r.c» + 1\n", "unknown-attribute", "r" },
+		{ "      r: counter for each a | b\n    counts:\n      - Thing(owner).r[«x»]\n", "unknown-attribute", "x" },
+		{ "      r: counter for each a | b\n    counts:\n      - Thing(owner).n[«owner»]\n", "wrong-type", "counter for each" },
+		{ "      r: counter for each NEW | b\n    counts:\n      - Thing(owner).r[«state»]\n", "unknown-choice", "'OLD' of state" },
+		{ "      r: counter for each a | b\n    check: {«r.a»: no}\n", "wrong-type", "a condition is expected" },
+	};
 	static const struct wrong of_requires[] = {
 		{ "      - {for: t in tags, User(«x»): no}\n", "unknown-attribute", "x" },
 		{ "      - {for: t in tags, «Usr»(t) if name = 'x'}\n", "unknown-entity", "Usr" },
@@ -90,6 +99,7 @@ static void what_is_also_written_is_complete_and_ends(void **state)
 
 	(void)state;
 	EXPECT_ALL(BASE ATTRIBUTES "    also:\n", of_entity, "");
+	EXPECT_ALL(BASE ATTRIBUTES, of_groups, "");
 	EXPECT_ALL(BASE ATTRIBUTES "      tags: list of string\n    counts:\n", of_counts, "");
 	EXPECT_ALL(BASE ATTRIBUTES "      tags: list of string\n    requires:\n", of_requires, "");
 	expect_error(BASE ATTRIBUTES "      tags: list of string\n    lives while: [{for: t in tags, «User»(t)}]\n",
