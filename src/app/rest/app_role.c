@@ -61,7 +61,8 @@ bool handle_role(struct app_exchange *x)
 	if (!may_give(r) || !text_of(r, x->body, "name", &name) || !text_of(r, x->body, "role", &role) ||
 	    !find(r, name, &account))
 		return false;
-	if (!input_text(r, slots_attribute(account.entity->slots, account.entity->login.role_at), SLICE("role"), role, &v))
+	if (!input_text(r, slots_attribute(account.entity->slots, account.entity->login.role_at), SLICE("role"), role,
+			&v))
 		return false;
 	row_init(&changes, r->arena, account.entity);
 	row_set(&changes, account.entity->login.role_at, v);

@@ -18,8 +18,7 @@ static struct load_span words_of(const struct yaml *y, struct slice *clauses)
 	struct load_span rest = span_cut(load_whole(y), sizeof(BEGINS) - 1, y->text.n - (sizeof(BEGINS) - 1)), words;
 
 	span_split(&rest, ',', &words);
-	*clauses = rest.n ? slice_make(words.y->text.p + words.from + words.n,
-				       y->text.n - words.from - words.n)
+	*clauses = rest.n ? slice_make(words.y->text.p + words.from + words.n, y->text.n - words.from - words.n)
 			  : SLICE("");
 	return words;
 }
@@ -90,7 +89,8 @@ static const struct term *new_term(struct load *l, enum term_kind kind, const st
 static void check_words(struct load *l, const struct entity *to, struct slice group, const struct load_scope *scope,
 			const struct term *key)
 {
-	const struct attribute *a = scope->entity && term_name(key) ? entity_attribute(scope->entity, *term_name(key)) : NULL;
+	const struct attribute *a =
+		scope->entity && term_name(key) ? entity_attribute(scope->entity, *term_name(key)) : NULL;
 
 	for (size_t i = 0; a && i < a->choice_count; i++)
 		if (!entity_attribute(to, group_name(l, group, a->choices[i])))
