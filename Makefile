@@ -8,12 +8,14 @@
 ARGS ?=
 # Where `make install` copies to; packagers set DESTDIR, which is prepended.
 PREFIX ?= /usr/local
+# The app of designs/social.yaml, if npm could build it.
+SOCIAL_WEB := examples/social-web/dist
 
 help:
-	@echo "make run           build, then serve ./thorpe-data on http://127.0.0.1:8000, with designs/ and their demo data (ARGS=... for more options)"
+	@echo "make run           build, then serve ./thorpe-data on http://127.0.0.1:8000, with designs/, their demo data and an app (ARGS=... for more options)"
 	@echo "make test          build, then run all tests: unit, crash, wire (Node.js, boto3, aws cli), console (Chromium)"
 	@echo "make build         build build/thorpe"
-	@echo "make install       copy it to PREFIX/bin ($(PREFIX)), and the designs to PREFIX/share/thorpe; DESTDIR=... for packages"
+	@echo "make install       copy it to PREFIX/bin ($(PREFIX)), the designs and the app to PREFIX/share/thorpe; DESTDIR=... for packages"
 	@echo "make uninstall     remove both"
 	@echo "make check-asan    all tests under AddressSanitizer and UndefinedBehaviorSanitizer"
 	@echo "make check-tsan    unit and wire tests under ThreadSanitizer"
@@ -32,6 +34,7 @@ build:
 	@scripts/install.sh build
 	@scripts/console.sh --optional
 	@scripts/build.sh build/thorpe
+	@scripts/social-web.sh --optional
 
 install:
 	@DESTDIR="$(DESTDIR)" PREFIX="$(PREFIX)" scripts/install-thorpe.sh
@@ -41,7 +44,8 @@ uninstall:
 
 run: build
 	@scripts/install.sh --advise tools
-	@exec build/thorpe serve $(addprefix --design ,$(wildcard designs/*.yaml)) --demo designs/demo $(ARGS)
+	@exec build/thorpe serve $(addprefix --design ,$(wildcard designs/*.yaml)) --demo designs/demo \
+		$$([ ! -f $(SOCIAL_WEB)/index.html ] || echo --app social=$(SOCIAL_WEB)) $(ARGS)
 
 test:
 	@scripts/test.sh
@@ -97,4 +101,4 @@ bench-quick:
 	@scripts/bench.sh quick
 
 clean:
-	@rm -rf build build-asan build-tsan build-fuzz build-mutants console/dist
+	@rm -rf build build-asan build-tsan build-fuzz build-mutants console/dist $(SOCIAL_WEB)

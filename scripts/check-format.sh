@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Checks the format of C (.clang-format) and of TypeScript (Prettier): the console's, and the client's. --write formats. Tables aligned
+# Checks the format of C (.clang-format) and of TypeScript (Prettier): the console's, the client's, the app's. --write formats. Tables aligned
 # by hand are between "clang-format off" and "clang-format on".
 # SPDX-License-Identifier: Apache-2.0
 . "$(dirname "$0")/lib.sh"
@@ -32,7 +32,8 @@ fi
 
 npm_install console "what the console is built with"
 (cd console && node_modules/.bin/prettier --log-level warn "$mode" 'src/**/*.{ts,tsx}' vite.config.js &&
-    node_modules/.bin/prettier --config .prettierrc.json --log-level warn "$mode" ../src/cli/typescript/runtime.ts) || failed=1
+    node_modules/.bin/prettier --config .prettierrc.json --log-level warn "$mode" ../src/cli/typescript/runtime.ts \
+        ../examples/social-web/vite.config.js '../examples/social-web/src/*.tsx' '../examples/social-web/src/{lib,pages,ui}/*.{ts,tsx}') || failed=1
 
 [ "$failed" = 0 ] || die "not formatted: run scripts/check-format.sh --write."
 [ -n "$write" ] || echo "format: $(c_files | tr -cd '\0' | wc -c) files of C, and the console"

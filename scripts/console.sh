@@ -12,22 +12,4 @@ npm_install console "what the console is built with" || {
     fi
     exit 0
 }
-cd console
-
-log=$(mktemp)
-trap 'rm -f "$log"' EXIT
-stamp=node_modules/.thorpe-built
-
-is_current() {
-    [ -f dist/index.html ] && [ -f "$stamp" ] &&
-        [ -z "$(find . -path ./node_modules -prune -o -path ./dist -prune -o -type f -newer "$stamp" -print -quit)" ]
-}
-
-is_current && exit 0
-say "building the console"
-touch "$stamp.begun" # what changes from here on is not in it
-patiently "building the console" "$log" npm run --silent build || {
-    head -n 20 "$log" >&2
-    die "npm run build failed in console/ (its first lines are above)."
-}
-mv "$stamp.begun" "$stamp"
+build_web console "the console"

@@ -73,7 +73,7 @@ def source(files, is_built):
         out += [f"static const unsigned char file_{number}[] = {{", c_bytes(packed), "};", ""]
         rows.append(f"\t{{ {c_text(path)}, {c_text(kind)}, {c_text(chr(34) + etag + chr(34))}, "
                     f"{'true' if is_immutable(path) else 'false'}, file_{number}, {len(packed)}, {len(data)} }},")
-    out += ["const struct console_file console_files[] = {", *rows, "\t{ 0 },", "};",
+    out += ["const struct web_file console_files[] = {", *rows, "\t{ 0 },", "};",
             f"const bool console_is_built = {'true' if is_built else 'false'};", ""]
     return "\n".join(out)
 

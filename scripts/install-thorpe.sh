@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Copies the server and its example designs to $DESTDIR$PREFIX, or removes them again: install-thorpe.sh [--remove]
+# Copies the server, its example designs and their app to $DESTDIR$PREFIX, or removes them: install-thorpe.sh [--remove]
 # SPDX-License-Identifier: Apache-2.0
 . "$(dirname "$0")/lib.sh"
 
@@ -10,9 +10,9 @@ share=${DESTDIR:-}$prefix/share/thorpe
 
 if [ "${1:-}" = --remove ]; then
     rm -f "$bin/thorpe" || die "cannot remove $bin/thorpe; run it as root?"
-    rm -rf "$share/designs" || die "cannot remove $share/designs; run it as root?"
+    rm -rf "$share/designs" "$share/apps" || die "cannot remove $share/designs and $share/apps; run it as root?"
     rmdir "$share" 2>/dev/null || true
-    say "removed $bin/thorpe and $share/designs; data directories stay"
+    say "removed $bin/thorpe and $share; data directories stay"
     exit 0
 fi
 
@@ -23,3 +23,11 @@ install -m 755 build/thorpe "$bin/thorpe"
 install -m 644 designs/*.yaml "$share/designs/"
 install -m 644 designs/demo/*.json "$share/designs/demo/"
 say "installed $bin/thorpe, and the designs in $share/designs"
+# Old files go: their names have a hash of their content.
+rm -rf "$share/apps"
+if [ -f examples/social-web/dist/index.html ]; then
+    mkdir -p "$share/apps"
+    cp -R examples/social-web/dist "$share/apps/social"
+    chmod -R u=rwX,go=rX "$share/apps"
+    say "and the app of the social design: --app social=$share/apps/social"
+fi

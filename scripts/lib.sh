@@ -71,3 +71,22 @@ npm_install() {
     rm -f "$log"
     touch "$1/node_modules/.package-lock.json"
 }
+
+# build_web DIR WHAT: runs npm's build in DIR, which makes DIR/dist, unless that is newer than everything it is made of.
+build_web() {
+    local log stamp=$1/node_modules/.thorpe-built
+    if [ -f "$1/dist/index.html" ] && [ -f "$stamp" ] &&
+        [ -z "$(find "$1" -path "$1/node_modules" -prune -o -path "$1/dist" -prune -o -type f -newer "$stamp" -print -quit)" ]; then
+        return
+    fi
+    say "building $2"
+    log=$(mktemp)
+    touch "$stamp.begun" # what changes from here on is not in it
+    patiently "building $2" "$log" npm --prefix "$1" run --silent build || {
+        head -n 20 "$log" >&2
+        rm -f "$log"
+        die "npm run build failed in $1/ (its first lines are above)."
+    }
+    rm -f "$log"
+    mv "$stamp.begun" "$stamp"
+}

@@ -50,6 +50,7 @@ scripts/console.sh
 # The optimised build is for the server and its clients; unit tests are built once, with sanitizers. There -O1 and
 # line tables suffice, and halve the compile time.
 scripts/build.sh build/thorpe
+scripts/social-web.sh
 scripts/build.sh build/tests/crash/test_crash_trim
 scripts/build.sh build/bench-programs
 scripts/build.sh build-asan -Db_sanitize=address,undefined -Db_lundef=false -Doptimization=1 -Dc_args=-g1 -Dcpp_args=-g1

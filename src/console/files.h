@@ -7,23 +7,12 @@
 #ifndef THORPE_CONSOLE_FILES_H
 #define THORPE_CONSOLE_FILES_H
 
-#include <stdbool.h>
+#include "console/web_file.h"
 
-#include "base/slice.h"
-
-struct console_file {
-	const char *path; /* below /console/: "index.html", "assets/index-4f1c2a.js" */
-	const char *type; /* Content-Type */
-	const char *etag; /* with its quotes; of the file's bytes before compression */
-	bool immutable;   /* the name has a hash of the content in it */
-	const unsigned char *gzip;
-	size_t gzip_bytes, bytes; /* zipped, and before */
-};
-
-/* NULL: no such file. An empty path is index.html. Matches whole names only: decodes nothing and opens no file. */
-const struct console_file *console_file(struct slice path);
+/* All are compressed; their paths are below /console/. NULL: no such file. An empty path is index.html. Matches whole names only: decodes nothing and opens no file. */
+const struct web_file *console_file(struct slice path);
 /* For tests: the i-th; NULL after the last. */
-const struct console_file *console_file_at(size_t i);
+const struct web_file *console_file_at(size_t i);
 /* False if there is only the page that says how to build it. */
 extern const bool console_is_built;
 

@@ -5,6 +5,6 @@
 
 #include "console/files.h"
 
-extern const struct console_file console_files[];
+extern const struct web_file console_files[];
 
 #endif

@@ -607,6 +607,8 @@ struct design {
 /* Loads a file's text. NULL when there are errors among the findings. `env` gives ${NAME}; NULL: getenv(). */
 const struct design *design_load(struct arena *a, struct source s, const char *(*env)(void *ctx, const char *name),
 				 void *env_ctx, struct findings *f);
+/* Appends a JSON Schema of design files, for editors: from the rows that design_load() reads with. */
+void design_schema(struct buf *b);
 /* Reads the file, then design_load(). */
 const struct design *design_load_file(struct arena *a, const char *path, struct source *s, struct findings *f);
 

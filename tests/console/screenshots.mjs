@@ -6,7 +6,8 @@ import { mkdirSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { freshDirectory, newPage, PHONE, startConsole, startServer, until } from './harness.mjs';
+import { DEMO, freshDirectory, newPage, PHONE, startConsole, startServer, until } from './harness.mjs';
+import { openApp, startSocial } from './social-web.mjs';
 
 const TABLE = 'SocialMediaApp';
 const images = join(dirname(fileURLToPath(import.meta.url)), '..', '..', 'docs', 'images');
@@ -153,6 +154,46 @@ if (wanted('signin')) {
   }, { address: locked.endpoint, tolerate: [/status of 40\d/] });
   await locked.stop();
 }
+
+// ---------------------------------------------------------------- the app
+
+const TREE = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 400 240"><rect width="400" height="240" fill="#bfe0ee"/><circle cx="320" cy="60" r="28" fill="#ffd873"/>
+<path d="M0 190q100-60 200-20t200-30v100H0z" fill="#7fb77e"/><rect x="150" y="120" width="16" height="70" fill="#7a5230"/><circle cx="158" cy="105" r="46" fill="#3f8f5b"/></svg>`;
+
+/** A picture of the app, with a person of the demo data. */
+async function appPicture(name, who, look, options) {
+  if (!wanted(name)) return;
+  const server = await startSocial({ args: ['--demo', DEMO] });
+  const on = await openApp(server, { viewport: PHONE, scale: 2, ...options });
+  await on.page.route('https://example.com/**', (route) => route.fulfill({ contentType: 'image/svg+xml', body: TREE }));
+  await on.logIn(who, 'wonderland');
+  await on.page.getByRole('article').first().waitFor();
+  await look(on, on.page);
+  await on.page.mouse.move(0, 0);
+  const file = join(images, `${name}.png`);
+  writeFileSync(file, await on.page.screenshot());
+  await on.close();
+  await server.stop();
+  spawnSync('pngquant', ['--force', '--ext', '.png', '--quality', '80-98', '--strip', file]);
+  console.log(`${name}.png  ${Math.round(statSync(file).size / 1024)} KB`);
+}
+
+await appPicture('app-home', 'bob', async (on, page) => {
+  await on.post('Sunrise').getByRole('img', { name: 'Picture posted by carol' }).scrollIntoViewIfNeeded();
+  await page.evaluate(() => document.activeElement.blur());
+  await on.post('80 km').evaluate((post) => scrollTo(0, post.offsetTop - 12));
+  await pause(300);
+});
+await appPicture('app-post-dark', 'carol', async (on, page) => {
+  await on.visit('#/posts/p-tea');
+  await on.comment('biscuits').waitFor();
+  await page.evaluate(() => document.activeElement.blur());
+}, { dark: true });
+await appPicture('app-notices', 'erin', async (on, page) => {
+  await on.visit('#/notifications');
+  await page.getByRole('button', { name: 'Approve alice' }).waitFor();
+  await page.evaluate(() => document.activeElement.blur());
+});
 
 await overview;
 await picture('stream', async (on, page) => {

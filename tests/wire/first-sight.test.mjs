@@ -246,6 +246,8 @@ test('make install puts the program and the designs under DESTDIR and PREFIX, an
   assert.match(execFileSync(bin, ['version'], { encoding: 'utf8' }), /^thorpe \d/);
   assert.match(execFileSync(bin, ['check', join(share, 'designs', 'social.yaml')], { encoding: 'utf8' }), /0 errors/);
   assert.ok(existsSync(join(share, 'designs', 'demo', 'social.json')));
+  const hasApp = existsSync(join(root, 'examples', 'social-web', 'dist', 'index.html'));
+  assert.equal(existsSync(join(share, 'apps', 'social', 'index.html')), hasApp);
   writeFileSync(join(dir, 'opt', 'thorpe', 'bin', 'other'), '');
   make('uninstall');
   make('uninstall');

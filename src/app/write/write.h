@@ -25,7 +25,7 @@ struct write_options {
 	const struct receipt *receipt; /* records that it was done, instead of the token (receipt.h); NULL: none */
 	bool merge;                    /* update: maps in the changes are patches of the existing ones (INPUT_PATCH) */
 	struct slice entry; /* with `merge`: the changes set or remove this one member of one map; empty: none */
-	bool put; /* create by PUT on the identity's own path: path parameters are given in `given` */
+	bool put;           /* create by PUT on the identity's own path: path parameters are given in `given` */
 	/* Update: asked of the item in each try; what it reads is in `still_reads`, and part of the condition. */
 	bool (*still)(void *ctx, struct run *r, const struct row *full);
 	void *still_ctx;

@@ -41,7 +41,8 @@ struct running {
 	struct serve_designs designs;
 	struct console_http console;
 	struct peer_http peers;
-	struct http_route routes[CONSOLE_ROUTES + REST_METHODS + 1];
+	struct serve_apps apps;
+	struct http_route routes[CONSOLE_ROUTES + REST_METHODS + 2];
 	char address[ADDRESS_TEXT], peer_address[ADDRESS_TEXT];
 	bool has_keys, has_tls;
 };
@@ -188,6 +189,8 @@ static bool open_http(struct running *r, struct serve_options *o, char *why)
 		r->peers = (struct peer_http){ r->designs.relays, r->designs.count };
 		r->routes[o->http.route_count++] = peer_route(&r->peers);
 	}
+	if (r->apps.http.count)
+		r->routes[o->http.route_count++] = apps_route(&r->apps.http);
 	r->server = server_new(&o->http, why, WHY);
 	keys_free(o->http.keys); /* the server has shares */
 	tls_context_free(o->http.tls);
@@ -329,6 +332,7 @@ static void greet(const struct running *r, const struct serve_options *o)
 	const char *region = o->http.region ? o->http.region : "us-east-1";
 
 	log_say("console  %s://%s" CONSOLE_BASE "/", scheme, r->address);
+	serve_apps_greet(&r->apps, scheme, r->address);
 	log_say("thorpe " THORPE_VERSION " serves DynamoDB's API on %s://%s, %s%s", scheme, r->address,
 		o->in_memory ? "data in memory" : "data in ", o->in_memory ? "" : o->db.dir);
 	greet_backends(r, o);
@@ -365,6 +369,7 @@ static void close_all(struct running *r)
 	faults_free(r->faults);
 	server_free(r->server);
 	serve_designs_release(&r->designs);
+	serve_apps_release(&r->apps);
 	audit_close();
 }
 
@@ -397,6 +402,7 @@ static int run(void *options, char **words, int count)
 	share_descriptors(&o->http.limits);
 	if (!serve_ready_clear(o->ready_file, why, sizeof(why)) ||
 	    (o->audit && !audit_open(o->audit, why, sizeof(why))) ||
+	    !serve_apps_load(&r.apps, o->apps, o->app_count, why, sizeof(why)) ||
 	    !serve_designs_load(&r.designs, o, why, sizeof(why)) || !open_http(&r, o, why) || !open_faults(&r, o, why) ||
 	    !open_database(&r, o, why) || !serve_designs_start(&r.designs, r.api, why, sizeof(why)) ||
 	    !open_console(&r, o, why) || !announce(&r, o, why)) {

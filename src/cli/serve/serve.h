@@ -5,6 +5,7 @@
 
 #include "base/log.h"
 #include "cli/flags.h"
+#include "cli/serve/serve_apps.h"
 #include "cli/serve/serve_backend.h"
 #include "http/server.h"
 #include "table/db.h"
@@ -27,6 +28,8 @@ struct serve_options {
 	bool list_limits;
 	const char *designs[SERVE_DESIGNS_MAX]; /* files */
 	size_t design_count;
+	struct serve_app apps[SERVE_APPS_MAX];
+	size_t app_count;
 	struct serve_backend backends[SERVE_BACKENDS_MAX];
 	size_t backend_count;
 	const char *peer_address; /* where other servers reach http.peer_listen; NULL: as it is bound */

@@ -20,6 +20,17 @@ static bool set_backend(void *options, const char *value, char *why, size_t n)
 	return serve_backend_parse(value, &o->backends[o->backend_count++], why, n);
 }
 
+static bool set_app(void *options, const char *value, char *why, size_t n)
+{
+	struct serve_options *o = options;
+
+	if (o->app_count == SERVE_APPS_MAX) {
+		snprintf(why, n, "more than %d apps", SERVE_APPS_MAX);
+		return false;
+	}
+	return serve_app_parse(value, &o->apps[o->app_count++], why, n);
+}
+
 /* Into http.hosts and http.cors, which point to the lists here. */
 static bool add_name(const char **list, size_t *count, const char *value, char *why, size_t n)
 {
@@ -216,6 +227,7 @@ const struct flag serve_flags[] = {
 	FLAG_SWITCH("in-memory", struct serve_options, in_memory, "keep nothing: the data is gone when the server stops"),
 	FLAG_LIST("design", "FILE", struct serve_options, designs, design_count, "serve this design under /api/<its name>; repeatable"),
 	FLAG_SWITCH("allow-check-errors", struct serve_options, allow_check_errors, "serve a design even if 'thorpe check' finds errors in it"),
+	FLAG_READ("app", "NAME=DIR", set_app, "serve the web pages in DIR under /apps/NAME/; repeatable"),
 	FLAG_READ("backend", "[DESIGN=]WHERE", set_backend, "keep the tables of all designs, or of this one, elsewhere: aws, aws:REGION, https://…, or http:// on this machine"),
 	FLAG_TEXT("peer-listen", "ADDR:PORT", struct serve_options, http.peer_listen, "with --backend: hand records of the stream to live lists of other servers there, on a private address"),
 	FLAG_TEXT("peer-address", "HOST:PORT", struct serve_options, peer_address, "where other servers reach --peer-listen (the same address)"),

@@ -195,6 +195,12 @@ const pause = (ms: number, signal?: AbortSignal): Promise<void> =>
     else signal?.addEventListener('abort', end, { once: true });
   });
 
+/** As crypto.randomUUID(), which pages have only with https or on localhost. */
+const newKey = (): string =>
+  Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0'))
+    .join('')
+    .replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
+
 /** Sends requests with the token, and again when that can help. */
 export class Transport {
   private current: string | undefined;
@@ -260,7 +266,7 @@ export class Transport {
     const headers: Record<string, string> = { accept: 'application/json' };
     if (options.ifMatch !== undefined)
       headers['if-match'] = /^(\*|(W\/)?".*")$/.test(options.ifMatch) ? options.ifMatch : `"${options.ifMatch}"`;
-    if (method !== 'GET') headers['idempotency-key'] = options.idempotencyKey ?? crypto.randomUUID();
+    if (method !== 'GET') headers['idempotency-key'] = options.idempotencyKey ?? newKey();
     return { method, headers, signal: options.signal };
   }
 

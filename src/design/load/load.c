@@ -33,32 +33,38 @@ static void read_table(struct load *l, void *into, const struct yaml *y)
 	d->table_place = y->place;
 }
 
+static const struct load_shape design_name_shape = { SHAPE_TEXT, "the name of the design: it is in addresses",
+						     "[a-z0-9-]{1,64}" };
+static const struct load_shape resource_shape = { SHAPE_TEXT, "the name of the table", "[A-Za-z0-9_.-]{3,255}" };
+
 /* The table comes first: items are checked against its key. */
 static const struct load_word words[] = {
-	{ "design", .read = read_design },
+	{ "design", .read = read_design, .shape = &design_name_shape },
 	{ "title", WORD_TEXT, AT(design, title), "a title" },
-	{ "table", .read = read_table },
+	{ "table", .read = read_table, .shape = &resource_shape },
 	{ "key", WORD_KEY, AT(design, key) },
-	{ "indexes", .read = load_indexes },
-	{ "stream", .read = load_stream },
+	{ "indexes", .read = load_indexes, .shape = &load_indexes_shape },
+	{ "stream", .read = load_stream, .shape = &load_stream_shape },
 	{ "ttl", WORD_TEXT, AT(design, ttl), "the name of an attribute" },
-	{ "billing", .read = load_billing },
-	{ "callers", .read = load_callers },
-	{ "types", .read = load_structures },
-	{ "entities", .read = load_entities },
-	{ "access", .read = load_accesses },
-	{ "processors", .read = load_processors },
-	{ "everywhere", .read = load_everywhere },
-	{ "traffic", .read = load_traffic },
+	{ "billing", .read = load_billing, .shape = &load_billing_shape },
+	{ "callers", .read = load_callers, .shape = &load_callers_shape },
+	{ "types", .read = load_structures, .shape = &load_structures_shape },
+	{ "entities", .read = load_entities, .shape = &load_entities_shape },
+	{ "access", .read = load_accesses, .shape = &load_accesses_shape },
+	{ "processors", .read = load_processors, .shape = &load_processors_shape },
+	{ "everywhere", .read = load_everywhere, .shape = &load_everywhere_shape },
+	{ "traffic", .read = load_traffic, .shape = &load_traffic_shape },
 	{ "accept", WORD_ACCEPT, AT(design, accepts) },
 	{ 0 },
 };
 
+static const char *const needed[] = { "design", "table", "key", "entities", NULL };
+
+const struct load_shape load_design_shape = { SHAPE_WORDS, "a design", .words = words, .needed = needed };
+
 static void check_complete(struct load *l, const struct yaml *root)
 {
-	static const char *const needed[] = { "design", "table", "key", "entities" };
-
-	for (size_t i = 0; i < LENGTH(needed); i++)
+	for (size_t i = 0; needed[i]; i++)
 		if (!load_has_word(root, needed[i]))
 			load_error(l, root->place, "missing-word", "a design needs '%s'", needed[i]);
 }

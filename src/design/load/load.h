@@ -11,6 +11,7 @@
 #define THORPE_DESIGN_LOAD_LOAD_H
 
 #include "design/design.h"
+#include "design/load/shape.h"
 #include "design/source/yaml.h"
 
 /* Elements of an array. */
@@ -158,6 +159,7 @@ struct load_word {
 	size_t found_at;      /* offset of the pointer to what is found; TEXTS: to an array of these. 0: none */
 	int64_t most;         /* INTEGER */
 	void (*read)(struct load *l, void *into, const struct yaml *value); /* OWN */
+	const struct load_shape *shape; /* OWN: what read() takes, for `thorpe schema` */
 };
 #define AT(type, member)             offsetof(struct type, member), 0
 #define LIST_AT(type, member, count) offsetof(struct type, member), offsetof(struct type, count)
@@ -190,6 +192,7 @@ const struct term *load_term(struct load *l, const struct yaml *y, const struct 
 bool load_is_one_of(struct slice s, const char *const *words);
 /* The seconds of "s", "minutes", "day"…; 0: it is not a unit of time. */
 int64_t load_seconds(struct slice unit);
+struct slice load_units_pattern(struct arena *a); /* all of them, for a regular expression: "s|second|…" */
 /* 'text' becomes text; false: it is not in quotes. */
 bool load_unquote(struct slice *s);
 

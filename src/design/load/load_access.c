@@ -81,28 +81,45 @@ static void read_merge(struct load *l, void *into, const struct yaml *y)
 }
 
 /* ---- how it is read ---- */
+static const struct slice orders[] = { { "ascending", 9 },   { "oldest first", 12 }, { "lowest first", 12 },
+				       { "descending", 10 }, { "newest first", 12 }, { "highest first", 13 } };
+
 static void read_order(struct load *l, void *into, const struct yaml *y)
 {
-	static const struct slice names[] = { { "ascending", 9 },   { "oldest first", 12 }, { "lowest first", 12 },
-					      { "descending", 10 }, { "newest first", 12 }, { "highest first", 13 } };
 	struct access *a = into;
 
 	if (!load_is_scalar(l, y, "an order, as in newest first"))
 		return;
 	a->order = y->text;
-	a->descending = load_choice(l, y->text, y->place, "order called", &NAMES(names)) >= 3;
+	a->descending = load_choice(l, y->text, y->place, "order called", &NAMES(orders)) >= 3;
 }
+
+static const struct slice all_rows[] = { { "all rows", 8 } };
 
 static void read_shows(struct load *l, void *into, const struct yaml *y)
 {
 	struct access *a = into;
 
-	a->shows_all = slice_is(load_text(l, y, "all rows"), "all rows");
+	a->shows_all = slice_equal(load_text(l, y, "all rows"), all_rows[0]);
 	a->shows_place = y->place;
 	if (!a->shows_all)
 		load_error(l, y->place, "wrong-value",
 			   "'shows' has one value, 'all rows': it ignores the rules of the rows");
 }
+
+static const struct load_shape with_shape = { SHAPE_MAP, "parameters and their types", "[A-Za-z_][A-Za-z0-9_]*",
+					      .of = &load_attribute_shape };
+static const struct load_shape *const get_shapes[] = { &load_item_shape, &load_where_shape, NULL };
+static const struct load_shape get_shape = { SHAPE_EITHER, "an item, as in Post(post_id), or its keys",
+					     .either = get_shapes };
+static const struct load_shape condition_shape = { SHAPE_TEXT, "a condition", .is_words = true };
+static const struct load_shape filter_shape = { SHAPE_LIST, "a condition, or a list of conditions of which all hold",
+						.of = &condition_shape };
+static const struct load_shape query_shape = { SHAPE_TEXT, "the name of an index, or 'table'" };
+static const struct load_shape order_shape = { SHAPE_CHOICE, "the order of the items", .choices = orders,
+					       .choice_count = LENGTH(orders) };
+static const struct load_shape shows_shape = { SHAPE_CHOICE, "ignores the rules of the rows", .choices = all_rows,
+					       .choice_count = 1 };
 
 /* Of the rows as they are shown: those that `then` fetches. */
 static void read_show(struct load *l, void *into, const struct yaml *y)
@@ -116,35 +133,39 @@ static void read_show(struct load *l, void *into, const struct yaml *y)
 
 static const struct load_word words[] = {
 	{ "is", WORD_TEXTS, LIST_AT(access, ids, id_count), "an id, or a list of ids" },
-	{ "path", .read = read_path },
-	{ "with", .read = read_with },
-	{ "get", .read = read_get },
-	{ "query", .read = read_query },
-	{ "where", .read = load_where },
-	{ "merge", .read = read_merge },
-	{ "batch", .read = read_batch },
-	{ "filter", .read = load_filter },
+	{ "path", .read = read_path, .shape = &load_path_shape },
+	{ "with", .read = read_with, .shape = &with_shape },
+	{ "get", .read = read_get, .shape = &get_shape },
+	{ "query", .read = read_query, .shape = &query_shape },
+	{ "where", .read = load_where, .shape = &load_where_shape },
+	{ "merge", .read = read_merge, .shape = &load_merge_shape },
+	{ "batch", .read = read_batch, .shape = &load_item_shape },
+	{ "filter", .read = load_filter, .shape = &filter_shape },
 	{ "returns", WORD_TEXT, AT(access, entity), "the name of an entity", NAME_ENTITY, FOUND(access, of) },
-	{ "order", .read = read_order },
+	{ "order", .read = read_order, .shape = &order_shape },
 	{ "limit", WORD_INTEGER, AT(access, limit), "a number of items", .most = LIMIT_MOST },
 	{ "cache", WORD_DURATION, AT(access, cache_seconds) },
 	{ "consistent", WORD_BOOL, AT(access, consistent) },
 	{ "one", WORD_BOOL, AT(access, single) },
 	{ "count", WORD_BOOL, AT(access, count_only) },
-	{ "show", .read = read_show },
+	{ "show", .read = read_show, .shape = &load_show_shape },
 	{ "without", WORD_TEXTS, LIST_AT(access, without, without_count), "a list of attributes", NAME_ROW_ATTRIBUTE },
-	{ "then", .read = load_then },
-	{ "walk", .read = load_walk },
-	{ "rank", .read = load_rank },
-	{ "tree", .read = load_tree },
+	{ "then", .read = load_then, .shape = &load_then_shape },
+	{ "walk", .read = load_walk, .shape = &load_walk_shape },
+	{ "rank", .read = load_rank, .shape = &load_rank_shape },
+	{ "tree", .read = load_tree, .shape = &load_tree_shape },
 	{ "unite", WORD_TEXT, AT(access, unite), "the name of an attribute", NAME_ROW_ATTRIBUTE },
 	{ "allow", WORD_TERM, AT(access, allow) },
 	{ "for operators", WORD_BOOL, AT(access, operators_only) },
-	{ "shows", .read = read_shows },
+	{ "shows", .read = read_shows, .shape = &shows_shape },
 	{ "actions", WORD_TEXTS, LIST_AT(access, actions, action_count), "a list of actions", NAME_ROW_ACTION },
 	{ "accept", WORD_ACCEPT, AT(access, accepts) },
 	{ 0 },
 };
+
+static const char *const kinds[] = { "get", "query", "merge", "batch", NULL };
+static const struct load_shape access_shape = { SHAPE_WORDS, "an access pattern", .words = words, .one_of = { kinds } };
+const struct load_shape load_accesses_shape = { SHAPE_MAP, "access patterns by name", .of = &access_shape };
 
 /* ---- parameters of a pattern without a path: its placeholders, in order ---- */
 static bool is_parameter(const struct access *a, struct slice name)
@@ -206,8 +227,6 @@ static void check_access(struct load *l, const struct access *a)
 
 static void check_kinds(struct load *l, const struct access *a, const struct yaml *y)
 {
-	static const char *const kinds[] = { "get", "query", "merge", "batch", NULL };
-
 	load_one_of(l, y, kinds, "an access pattern has one of 'get', 'query', 'merge' and 'batch'");
 	for (size_t i = 0; y->kind == YAML_MAP && i < y->count; i++)
 		if (slice_is(y->entries[i].key.text, "where") && a->kind != ACCESS_QUERY)

@@ -63,6 +63,11 @@ void load_companions(struct load *l, void *into, const struct yaml *y)
 	e->companion_count = count;
 }
 
+static const struct load_shape companion_shape = { SHAPE_MAP, "another item, as in {PK: …, SK: …}",
+						   .of = &load_any_shape };
+const struct load_shape load_companions_shape = { SHAPE_LIST, "items that are written together with this one",
+						  .of = &companion_shape };
+
 /* ---- actions ---- */
 static const struct load_word action_words[] = {
 	{ "when", WORD_TERM, AT(action, when) },
@@ -76,7 +81,7 @@ static const struct load_word action_words[] = {
 	{ "remove at", WORD_TEXTS, LIST_AT(action, cut, cut_count), "a list of attributes", NAME_ATTRIBUTE },
 	{ "creates", WORD_BOOL, AT(action, creates) },
 	{ "add", WORD_ASSIGNMENTS, LIST_AT(action, add, add_count) },
-	{ "also", .read = load_also_of_action },
+	{ "also", .read = load_also_of_action, .shape = &load_also_shape },
 	{ "gather", WORD_DURATION, AT(action, gather_seconds) },
 	{ "is", WORD_TEXTS, LIST_AT(action, patterns, pattern_count), "an id, or a list of ids" },
 	{ 0 },
@@ -100,6 +105,9 @@ static void join_inputs(struct load *l, struct action *a)
 	a->input = list;
 	a->input_count = n;
 }
+
+static const struct load_shape action_shape = { SHAPE_WORDS, "an action", .words = action_words };
+const struct load_shape load_actions_shape = { SHAPE_MAP, "actions by name", "[A-Za-z0-9_-]+", .of = &action_shape };
 
 static void check_action(struct load *l, const struct action *a)
 {
@@ -147,6 +155,8 @@ static const struct load_word delete_words[] = {
 	  NAME_ACCESS_BY, FOUND(delete_rule, then_access) },
 	{ 0 },
 };
+
+const struct load_shape load_delete_shape = { SHAPE_WORDS, "'delete'", .words = delete_words };
 
 void load_delete(struct load *l, void *into, const struct yaml *y)
 {
@@ -252,6 +262,8 @@ static void read_login_when(struct load *l, void *into, const struct yaml *y)
 	((struct login *)into)->when = load_term(l, y, scope);
 }
 
+static const struct load_shape login_when_shape = { SHAPE_TYPE, .type = WORD_TERM };
+
 /* ---- mail ---- */
 static const struct load_word mail_words[] = {
 	{ "to", WORD_TEXT, AT(login_mail, to), "the address of a webhook" },
@@ -262,6 +274,9 @@ static const struct load_word mail_words[] = {
 	{ "proof", WORD_DURATION, AT(login_mail, proof_seconds) },
 	{ 0 },
 };
+
+static const char *const mail_needs[] = { "to", "address", NULL };
+static const struct load_shape mail_shape = { SHAPE_WORDS, "'mail'", .words = mail_words, .needed = mail_needs };
 
 #define RESET_SECONDS 3600
 #define PROOF_SECONDS (3 * 86400)
@@ -300,18 +315,21 @@ static void read_mail(struct load *l, void *into, const struct yaml *y)
 
 static const struct load_word login_words[] = {
 	{ "by", WORD_TEXTS, LIST_AT(login, by, by_count), "a list of attributes", NAME_ATTRIBUTE },
-	{ "password", .read = read_password },
+	{ "password", .read = read_password, .shape = &load_any_shape },
 	{ "secret", WORD_RULES, LIST_AT(login, secret, secret_count), "the keys of an item, as in {PK: …, SK: …}" },
 	{ "subject", WORD_TEXT, AT(login, subject), "the name of an attribute", NAME_ATTRIBUTE },
 	{ "role", WORD_TEXT, AT(login, role), "the name of an attribute", NAME_ATTRIBUTE },
-	{ "when", .read = read_login_when },
+	{ "when", .read = read_login_when, .shape = &login_when_shape },
 	{ "session", WORD_DURATION, AT(login, session_seconds) },
 	{ "token", WORD_DURATION, AT(login, token_seconds) },
-	{ "claims", .read = load_login_claims },
-	{ "mail", .read = read_mail },
+	{ "claims", .read = load_login_claims, .shape = &load_login_claims_shape },
+	{ "mail", .read = read_mail, .shape = &mail_shape },
 	{ "is", WORD_TEXTS, LIST_AT(login, patterns, pattern_count), "an id, or a list of ids" },
 	{ 0 },
 };
+
+static const char *const login_needs[] = { "by", "subject", NULL };
+const struct load_shape load_login_shape = { SHAPE_WORDS, "a login", .words = login_words, .needed = login_needs };
 
 #define TOKEN_SECONDS       3600
 #define SHORT_TOKEN_SECONDS 600 /* where it can be renewed */

@@ -68,16 +68,33 @@ static void read_add(struct load *l, void *into, const struct yaml *y)
 	x->add_count = load_assignments(l, y, l->scope, x->target, &x->add);
 }
 
+static const struct load_shape events_shape = { SHAPE_TEXT, "what happens to the item, as in created, updated",
+						.is_words = true };
+static const struct load_shape for_shape = { SHAPE_TEXT, "a loop, as in tag in tags", "[A-Za-z_][A-Za-z0-9_]* in .+",
+					     .is_words = true };
+static const struct load_shape put_shape = { SHAPE_TEXT, "the name of an entity" };
+static const struct load_shape with_shape = { SHAPE_TYPE, .type = WORD_ASSIGNMENTS };
+
 /* The order matters: later words use names that earlier ones define. */
 static const struct load_word words[] = {
-	{ "on", .read = read_events }, { "for", .read = read_for },       { "when", WORD_TERM, AT(also_rule, when) },
-	{ "put", .read = read_put },   { "update", .read = read_update }, { "delete", .read = read_delete },
-	{ "with", .read = read_with }, { "add", .read = read_add },       { 0 },
+	{ "on", .read = read_events, .shape = &events_shape },
+	{ "for", .read = read_for, .shape = &for_shape },
+	{ "when", WORD_TERM, AT(also_rule, when) },
+	{ "put", .read = read_put, .shape = &put_shape },
+	{ "update", .read = read_update, .shape = &load_item_shape },
+	{ "delete", .read = read_delete, .shape = &load_item_shape },
+	{ "with", .read = read_with, .shape = &with_shape },
+	{ "add", .read = read_add, .shape = &with_shape },
+	{ 0 },
 };
+
+static const char *const kinds[] = { "put", "update", "delete", NULL };
+static const struct load_shape rule_shape = { SHAPE_WORDS, "'also'", .words = words, .one_of = { kinds } };
+const struct load_shape load_also_shape = { SHAPE_LIST, "other items that are written in the same transaction",
+					    .of = &rule_shape };
 
 static void check_words(struct load *l, const struct also_rule *x, const struct yaml *y, bool of_action)
 {
-	static const char *const kinds[] = { "put", "update", "delete", NULL };
 	const char *sentence = "what is also done is one of 'put', 'update' and 'delete'";
 
 	if (!load_one_of(l, y, kinds, sentence))

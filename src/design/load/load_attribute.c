@@ -111,6 +111,8 @@ static const struct {
 	{ "name", ATTR_STRING, FORM_NAME, 64 },
 	{ "timestamp ms", ATTR_TIMESTAMP, FORM_FREE, 0, true },
 };
+/* what else read_type() knows */
+static const struct slice more_types[] = { { "counter", 7 }, { "sequence", 8 }, { "set of string", 13 } };
 
 /* The type of the attribute, or of what it is a list of: `out` is the one or the other. */
 static bool find_type(struct reading *r, struct slice name, enum attr_type *out)
@@ -147,7 +149,6 @@ static bool follows_type(struct reading *r, struct load_span s)
 
 static void unknown_type(struct reading *r, struct load_span s)
 {
-	static const struct slice more[] = { { "counter", 7 }, { "sequence", 8 }, { "set of string", 13 } };
 	struct load_names known = { .a = r->l->a };
 	struct finding *f;
 
@@ -159,8 +160,8 @@ static void unknown_type(struct reading *r, struct load_span s)
 		return;
 	for (size_t i = 0; i < LENGTH(types); i++)
 		load_names_add(&known, slice_str(types[i].name));
-	for (size_t i = 0; i < LENGTH(more); i++)
-		load_names_add(&known, more[i]);
+	for (size_t i = 0; i < LENGTH(more_types); i++)
+		load_names_add(&known, more_types[i]);
 	load_structure_names(r->l, &known);
 	f = load_unknown(r->l, span_place(r->l, s), "unknown-type", "type", span_text(s), &known);
 	if (load_hint(HINT_TYPE, span_text(s)).n)
@@ -502,10 +503,12 @@ static const struct {
 	{ "last writer", offsetof(struct attribute, last_writer), "strings", 1 << ATTR_STRING },
 };
 
+/* what else read_clause() knows */
+static const struct slice more_clauses[] = { { "default", 7 }, { "id", 2 },      { "when", 4 },
+					     { "kept by", 7 }, { "next of", 7 }, { "matches", 7 } };
+
 static void unknown_clause(struct reading *r, struct load_span s)
 {
-	static const struct slice more[] = { { "default", 7 }, { "id", 2 },      { "when", 4 },
-					     { "kept by", 7 }, { "next of", 7 }, { "matches", 7 } };
 	struct load_names known = { .a = r->l->a };
 	struct load_span rest = s, first;
 	struct slice hint = load_hint(HINT_CLAUSE, span_text(s));
@@ -513,8 +516,8 @@ static void unknown_clause(struct reading *r, struct load_span s)
 
 	for (size_t i = 0; i < LENGTH(flags); i++)
 		load_names_add(&known, slice_str(flags[i].word));
-	for (size_t i = 0; i < LENGTH(more); i++)
-		load_names_add(&known, more[i]);
+	for (size_t i = 0; i < LENGTH(more_clauses); i++)
+		load_names_add(&known, more_clauses[i]);
 	span_split(&rest, ' ', &first);
 	if (!s.n) {
 		load_error(r->l, r->a->place, "missing-value", "expected a clause after ','");
@@ -675,3 +678,39 @@ void load_attribute(struct load *l, const struct yaml_entry *e, const struct yam
 	}
 	check_clauses(&r);
 }
+
+/* ---- for editors ---- */
+/* A type that is known, a term, a copy, a choice; clauses follow a comma. */
+static void write_attribute_pattern(struct buf *b)
+{
+	buf_lit(b, "= *.+|copy of .+|(list|set|map) of .+|[A-Z][A-Za-z0-9_]*( *,.*)?|[^,]*\\|.*|(");
+	for (size_t i = 0; i < LENGTH(types); i++)
+		buf_printf(b, "%s|", types[i].name);
+	for (size_t i = 0; i < LENGTH(more_types); i++)
+		buf_printf(b, "%.*s%s", SLICE_ARG(more_types[i]), i + 1 < LENGTH(more_types) ? "|" : "");
+	buf_lit(b, ")( +[^ ,]*[.][.][^ ,]*)?( +(matches|when) .*)?( *,.*)?");
+}
+
+static void write_attribute_what(struct buf *b)
+{
+	buf_lit(b, "A type and clauses, as in 'string 3..30, required'. Types:");
+	for (size_t i = 0; i < LENGTH(types); i++)
+		buf_printf(b, " %s,", types[i].name);
+	for (size_t i = 0; i < LENGTH(more_types); i++)
+		buf_printf(b, " %.*s,", SLICE_ARG(more_types[i]));
+	buf_lit(b, " 'a | b', '= term', 'copy of Item(id).attribute'. Clauses: a range");
+	for (size_t i = 0; i < LENGTH(flags); i++)
+		buf_printf(b, ", %s", flags[i].word);
+	for (size_t i = 0; i < LENGTH(more_clauses); i++)
+		buf_printf(b, ", %.*s", SLICE_ARG(more_clauses[i]));
+	buf_byte(b, '.');
+}
+
+static const struct load_shape type_shape = { SHAPE_TEXT, .write_what = write_attribute_what,
+					      .write_pattern = write_attribute_pattern, .is_words = true };
+static const struct load_shape member_shape = { SHAPE_ANY };
+static const struct load_shape members_shape = { SHAPE_MAP, "members and their types", .of = &member_shape };
+static const struct load_shape *const attribute_shapes[] = { &type_shape, &members_shape, NULL };
+const struct load_shape load_attribute_shape = { SHAPE_EITHER, .either = attribute_shapes };
+const struct load_shape load_structures_shape = { SHAPE_MAP, "structures by name", "[A-Z][A-Za-z0-9_]*",
+						  .of = &members_shape };

@@ -46,17 +46,25 @@ static void read_permissions(struct load *l, void *into, const struct yaml *y)
 	load_later_name(l, NAME_ITEM_ATTRIBUTE, c->permissions_ref, span_place(l, s), SLICE(""));
 }
 
+static const struct load_shape audience_shape = { SHAPE_LIST, "an audience, or a list of them", .of = &load_any_shape };
+static const struct load_shape permissions_shape = {
+	SHAPE_TEXT, "as in Group.permissions through my groups(user_id = caller) by groupName", ".+ through .+ by .+",
+	.is_words = true
+};
+
 static const struct load_word words[] = {
 	{ "roles", WORD_TEXTS, LIST_AT(callers, roles, role_count), "a list of roles" },
 	{ "issuer", WORD_TEXT, AT(callers, issuer), "an issuer's address" },
 	{ "jwks", WORD_TEXT, AT(callers, jwks), "the address of the issuer's keys" },
-	{ "audience", .read = read_audience },
+	{ "audience", .read = read_audience, .shape = &audience_shape },
 	{ "subject", WORD_TEXT, AT(callers, subject_claim), "the name of a claim" },
 	{ "groups", WORD_TEXT, AT(callers, groups_claim), "the name of a claim" },
-	{ "claims", .read = load_claims },
-	{ "permissions", .read = read_permissions },
+	{ "claims", .read = load_claims, .shape = &load_claims_shape },
+	{ "permissions", .read = read_permissions, .shape = &permissions_shape },
 	{ 0 },
 };
+
+const struct load_shape load_callers_shape = { SHAPE_WORDS, "'callers'", .words = words };
 
 void load_callers(struct load *l, void *into, const struct yaml *y)
 {
@@ -80,6 +88,10 @@ static bool read_rate(struct load_span s, double *out)
 		*out /= (double)load_seconds(span_text(s));
 	return load_seconds(span_text(s));
 }
+
+static const struct load_shape rate_shape = { SHAPE_TEXT, "a rate, as in 100 a second", "[0-9.]+ +(a|an|per) +.+",
+					      .is_words = true };
+const struct load_shape load_traffic_shape = { SHAPE_MAP, "access patterns and rates", .of = &rate_shape };
 
 void load_traffic(struct load *l, void *into, const struct yaml *y)
 {

@@ -38,6 +38,9 @@ static bool read_claim(struct load *l, const struct yaml_entry *e, struct claim 
 	return true;
 }
 
+const struct load_shape load_claims_shape = { SHAPE_MAP, "claims and their types, as in tenant: slug from custom:tenant",
+					      "[A-Za-z_][A-Za-z0-9_]*", .of = &load_any_shape };
+
 void load_claims(struct load *l, void *into, const struct yaml *y)
 {
 	struct callers *c = into;
@@ -51,6 +54,9 @@ void load_claims(struct load *l, void *into, const struct yaml *y)
 }
 
 /* ---- login: {claims: {tenant: tenant_id}} ---- */
+
+const struct load_shape load_login_claims_shape = { SHAPE_MAP, "claims and attributes of the account",
+						    .of = &load_any_shape };
 
 void load_login_claims(struct load *l, void *into, const struct yaml *y)
 {

@@ -102,13 +102,15 @@ static void add_keys(struct load *l, struct entity *e, const struct yaml *y, con
 	e->key_count += n;
 }
 
+#define KEYS_WHEN "keys when"
+
 /* keys when <term>: */
 static bool read_keys_when(struct load *l, void *into, const struct yaml_entry *e)
 {
 	struct load_span s = load_whole(&e->key);
 	const struct term *when;
 
-	if (!span_take(&s, "keys when"))
+	if (!span_take(&s, KEYS_WHEN))
 		return false;
 	if (!s.n) {
 		load_error(l, e->key.place, "missing-value", "expected a term after 'keys when'");
@@ -239,29 +241,71 @@ static void read_show(struct load *l, void *into, const struct yaml *y)
 	e->show_count = load_show(l, y, s, &e->show);
 }
 
+/* create, update: one verb or several */
+static void write_verbs(struct buf *b)
+{
+	buf_lit(b, "[ ,]*(");
+	for (size_t i = 0; i < ALLOW_VERBS; i++)
+		buf_printf(b, "%s%s", i ? "|" : "", allow_verb_names[i]);
+	buf_lit(b, ")([ ,].*)?");
+}
+
+static const struct load_shape attributes_shape = { SHAPE_MAP, "attributes by name", "[A-Za-z_][A-Za-z0-9_]*",
+						    .of = &load_attribute_shape };
+static const struct load_shape for_count_shape = { SHAPE_MAP, "for each, as in {for: tag in tags, Tag(tag).posts}",
+						   .of = &load_any_shape };
+static const struct load_shape *const count_shapes[] = { &load_any_shape, &for_count_shape, NULL };
+static const struct load_shape count_shape = { SHAPE_EITHER, .either = count_shapes };
+static const struct load_shape counts_shape = { SHAPE_LIST, "counters that move, as in User(author_id).posts_count",
+						.of = &count_shape };
+static const struct load_shape lives_shape = { SHAPE_TYPE, .type = WORD_REQUIREMENTS };
+static const struct load_shape check_shape = { SHAPE_MAP, "terms, and what to say when one does not hold",
+					       .of = &load_any_shape };
+static const struct load_shape allow_shape = { SHAPE_MAP,
+					       "who may create, read, update, delete and list",
+					       .write_pattern = write_verbs,
+					       .of = &load_any_shape,
+					       .names = allow_verb_names,
+					       .name_count = ALLOW_VERBS };
+static const struct load_shape ids_shape = { SHAPE_LIST, .of = &load_any_shape };
+static const struct load_shape patterns_shape = { SHAPE_MAP,
+						  "the access patterns that the verbs are",
+						  .write_pattern = write_verbs,
+						  .of = &ids_shape,
+						  .names = allow_verb_names,
+						  .name_count = ALLOW_VERBS };
+static const struct load_shape keys_shape = { SHAPE_TYPE, .type = WORD_RULES };
+
 static const struct load_word words[] = {
-	{ "path", .read = read_path },
-	{ "attributes", .read = attributes_are_read },
+	{ "path", .read = read_path, .shape = &load_path_shape },
+	{ "attributes", .read = attributes_are_read, .shape = &attributes_shape },
 	{ "keys", WORD_RULES, LIST_AT(entity, keys, key_count), "a map of attributes and templates" },
-	{ "companions", .read = load_companions },
-	{ "counts", .read = read_counts },
+	{ "companions", .read = load_companions, .shape = &load_companions_shape },
+	{ "counts", .read = read_counts, .shape = &counts_shape },
 	{ "requires", WORD_REQUIREMENTS, LIST_AT(entity, requires, require_count) },
-	{ "lives while", .read = read_lives_while },
-	{ "check", .read = read_check },
-	{ "also", .read = load_also },
-	{ "allow", .read = read_allow },
-	{ "actions", .read = load_actions },
-	{ "delete", .read = load_delete },
-	{ "login", .read = load_login },
+	{ "lives while", .read = read_lives_while, .shape = &lives_shape },
+	{ "check", .read = read_check, .shape = &check_shape },
+	{ "also", .read = load_also, .shape = &load_also_shape },
+	{ "allow", .read = read_allow, .shape = &allow_shape },
+	{ "actions", .read = load_actions, .shape = &load_actions_shape },
+	{ "delete", .read = load_delete, .shape = &load_delete_shape },
+	{ "login", .read = load_login, .shape = &load_login_shape },
 	{ "version", WORD_TEXT, AT(entity, version), "the name of an attribute", NAME_ATTRIBUTE },
 	{ "found by", WORD_TEXT, AT(entity, found_by), "the name of an access pattern", NAME_ACCESS_BY,
 	  FOUND(entity, found_access) },
 	{ "internal", WORD_BOOL, AT(entity, internal) },
-	{ "show", .read = read_show },
-	{ "patterns", .read = read_patterns },
+	{ "show", .read = read_show, .shape = &load_show_shape },
+	{ "patterns", .read = read_patterns, .shape = &patterns_shape },
 	{ "accept", WORD_ACCEPT, AT(entity, accepts) },
 	{ 0 },
 };
+
+static const char *const entity_needs[] = { "path", "attributes", "keys", NULL };
+static const struct load_shape entity_shape = { SHAPE_WORDS,       "an entity",
+						.words = words,    .prefix = KEYS_WHEN " ",
+						.of = &keys_shape, .needed = entity_needs };
+const struct load_shape load_entities_shape = { SHAPE_MAP, "entities by name", "[A-Z][A-Za-z0-9_]*",
+						.of = &entity_shape };
 
 /* An attribute whose value the server makes cannot be computed by a template as well. */
 static void check_made_twice(struct load *l, const struct entity *e)

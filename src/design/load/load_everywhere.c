@@ -67,11 +67,18 @@ static void read_exceptions(struct load *l, void *into, const struct yaml *y)
 	w->exceptions = list;
 }
 
+static const struct load_shape rule_shape = { SHAPE_TYPE, .type = WORD_TERM };
+static const struct load_shape exceptions_shape = { SHAPE_MAP, "entities, or 'create User', and reasons",
+						    .of = &load_any_shape };
+
 static const struct load_word words[] = {
-	{ "allow", .read = read_rule },
-	{ "except", .read = read_exceptions },
+	{ "allow", .read = read_rule, .shape = &rule_shape },
+	{ "except", .read = read_exceptions, .shape = &exceptions_shape },
 	{ 0 },
 };
+
+static const char *const needs[] = { "allow", NULL };
+const struct load_shape load_everywhere_shape = { SHAPE_WORDS, "'everywhere'", .words = words, .needed = needs };
 
 void load_everywhere(struct load *l, void *into, const struct yaml *y)
 {

@@ -189,19 +189,30 @@ bool load_is_one_of(struct slice s, const char *const *words)
 	return *words;
 }
 
+static const struct {
+	const char *names[5];
+	int64_t seconds;
+} units[] = {
+	{ { "s", "second", "seconds", "sec" }, 1 },
+	{ { "min", "minute", "minutes", "m" }, 60 },
+	{ { "h", "hour", "hours" }, 3600 },
+	{ { "day", "days", "d" }, 86400 },
+	{ { "week", "weeks" }, 604800 },
+};
+
+struct slice load_units_pattern(struct arena *a)
+{
+	struct buf b;
+
+	buf_init(&b, a);
+	for (size_t i = 0; i < LENGTH(units); i++)
+		for (const char *const *name = units[i].names; *name; name++)
+			buf_printf(&b, "%s%s", b.n ? "|" : "", *name);
+	return buf_slice(&b);
+}
+
 int64_t load_seconds(struct slice unit)
 {
-	static const struct {
-		const char *names[5];
-		int64_t seconds;
-	} units[] = {
-		{ { "s", "second", "seconds", "sec" }, 1 },
-		{ { "min", "minute", "minutes", "m" }, 60 },
-		{ { "h", "hour", "hours" }, 3600 },
-		{ { "day", "days", "d" }, 86400 },
-		{ { "week", "weeks" }, 604800 },
-	};
-
 	for (size_t i = 0; i < LENGTH(units); i++)
 		if (load_is_one_of(unit, units[i].names))
 			return units[i].seconds;

@@ -64,6 +64,8 @@ static const struct load_scope *take_for(struct load *l, const struct yaml *y, s
 }
 
 /* ---- other items ---- */
+const struct load_shape load_item_shape = { SHAPE_TEXT, "an item, as in Post(post_id)", .is_words = true };
+
 bool load_reference(struct load *l, struct load_span *s, const struct load_scope *scope, struct reference *out)
 {
 	struct load_span whole = *s, name, args, one;
@@ -477,6 +479,8 @@ bool load_loop(struct load *l, const struct yaml *y, const char *expected, struc
 }
 
 /* ---- paths ---- */
+const struct load_shape load_path_shape = { SHAPE_TEXT, "a path, as in /posts/<post_id>", "/[^? ]*", .is_words = true };
+
 struct load_path load_path(struct load *l, const struct yaml *y, const struct load_scope *scope)
 {
 	struct load_path path = { .text = load_text(l, y, "a path, as in /posts/<post_id>") };

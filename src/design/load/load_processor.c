@@ -211,12 +211,19 @@ static void read_send_secret(struct load *l, void *into, const struct yaml *y)
 		load_error(l, y->place, "wrong-value", "a secret has at least %d characters", SECRET_LEAST);
 }
 
+static const struct load_shape address_shape = { SHAPE_TEXT, "an address, as in https://…", "https?://.+",
+						 .is_words = true };
+static const struct load_shape secret_shape = { SHAPE_TEXT, "a secret, as in ${NAME:-}" };
+
 static const struct load_word send_words[] = {
 	{ "to", WORD_TEXT, AT(processor, send_url), "an address, as in https://…" },
-	{ "opensearch", .read = read_opensearch },
-	{ "secret", .read = read_send_secret },
+	{ "opensearch", .read = read_opensearch, .shape = &address_shape },
+	{ "secret", .read = read_send_secret, .shape = &secret_shape },
 	{ 0 },
 };
+
+static const char *const send_kinds[] = { "to", "opensearch", NULL };
+static const struct load_shape send_shape = { SHAPE_WORDS, "'send'", .words = send_words, .one_of = { send_kinds } };
 
 /* Either `to` or `opensearch`, and a secret only where something is signed. */
 static void check_send(struct load *l, const struct yaml *y)
@@ -305,19 +312,29 @@ static void read_lowest(struct load *l, void *into, const struct yaml *y)
 
 /* ---- an effect ---- */
 
+static const struct load_shape put_shape = { SHAPE_TEXT, "the name of an entity" };
+static const struct load_shape count_shape = { SHAPE_TEXT, "a count, as in User(author_id).posts_count",
+					       .is_words = true };
+static const struct load_shape remove_shape = { SHAPE_TEXT,
+						"a pattern and its parameters: comments of post(post_id = post_id)",
+						.is_words = true };
+static const struct load_shape with_shape = { SHAPE_TYPE, .type = WORD_ASSIGNMENTS };
+static const struct load_shape extremes_shape = { SHAPE_LIST, .of = &with_shape };
+
+#define EFFECT_NAMES "put", "update", "upsert", "delete", "count", "remove all"
 /* clang-format off */
 #define EFFECT_WORDS                       \
-	{ "put", .read = read_put },       \
-	{ "update", .read = read_update }, \
-	{ "upsert", .read = read_upsert }, \
-	{ "delete", .read = read_delete }, \
-	{ "count", .read = read_count },   \
-	{ "remove all", .read = read_remove_all }
+	{ "put", .read = read_put, .shape = &put_shape },       \
+	{ "update", .read = read_update, .shape = &load_item_shape }, \
+	{ "upsert", .read = read_upsert, .shape = &load_item_shape }, \
+	{ "delete", .read = read_delete, .shape = &load_item_shape }, \
+	{ "count", .read = read_count, .shape = &count_shape },   \
+	{ "remove all", .read = read_remove_all, .shape = &remove_shape }
 #define VALUE_WORDS                          \
-	{ "with", .read = read_with },       \
-	{ "add", .read = read_add },         \
-	{ "highest", .read = read_highest }, \
-	{ "lowest", .read = read_lowest }
+	{ "with", .read = read_with, .shape = &with_shape },       \
+	{ "add", .read = read_add, .shape = &with_shape },         \
+	{ "highest", .read = read_highest, .shape = &extremes_shape }, \
+	{ "lowest", .read = read_lowest, .shape = &extremes_shape }
 /* clang-format on */
 
 static const struct load_word effect_words[] = {
@@ -327,7 +344,10 @@ static const struct load_word effect_words[] = {
 	{ 0 },
 };
 
-static const char *const effect_names[] = { "put", "update", "upsert", "delete", "count", "remove all", "send", NULL };
+static const char *const effect_names[] = { EFFECT_NAMES, NULL };
+static const struct load_shape effect_shape = { SHAPE_WORDS, "an effect", .words = effect_words,
+						.one_of = { effect_names } };
+static const struct load_shape effects_shape = { SHAPE_LIST, "several effects", .of = &effect_shape };
 
 static void check_values(struct load *l, const struct processor *p)
 {
@@ -342,7 +362,6 @@ static void check_values(struct load *l, const struct processor *p)
 /* The effects follow the processor in the design's list, each with what all of them have. */
 static void read_effects(struct load *l, struct processor *p, const struct yaml *y)
 {
-	static const char *const some[] = { "put", "update", "upsert", "delete", "count", "remove all", NULL };
 	const struct processor base = *p;
 	size_t n;
 	const struct yaml *items = load_list(l, y, "a list of effects", &n);
@@ -353,7 +372,7 @@ static void read_effects(struct load *l, struct processor *p, const struct yaml 
 		p[i].parts = i ? 0 : n;
 		if (!load_words(l, &items[i], "an effect", effect_words, &p[i], NULL))
 			continue;
-		if (!load_one_of(l, &items[i], some,
+		if (!load_one_of(l, &items[i], effect_names,
 				 "an effect is one of 'put', 'update', 'upsert', 'delete', 'count' and 'remove all'"))
 			load_error(l, items[i].place, "missing-word",
 				   "an effect is one of 'put', 'update', 'upsert', 'delete', 'count' and 'remove all'");
@@ -368,25 +387,42 @@ static void read_effects_later(struct load *l, void *into, const struct yaml *y)
 	(void)l, (void)into, (void)y; /* read_effects(), when the processor is read */
 }
 
+static const struct load_shape on_shape = { SHAPE_TEXT, "an entity and what happens to it, as in Post created, updated",
+					    "[A-Za-z_][A-Za-z0-9_]* +.+", .is_words = true };
+static const struct load_shape every_shape = { SHAPE_TEXT,
+					       "how often, as in 15 minutes, day at 03:00, or monday at 06:30",
+					       "[a-z0-9]+( .+)?", .is_words = true };
+static const struct load_shape each_shape = {
+	SHAPE_TEXT, "a loop over a pattern or a list, as in follower in followers(user_id = author_id), or tag in tags",
+	"[A-Za-z_][A-Za-z0-9_]* in .+", .is_words = true
+};
+
 /* The order matters: later words use names that earlier ones define. */
 static const struct load_word words[] = {
-	{ "on", .read = read_on },
-	{ "every", .read = read_every },
+	{ "on", .read = read_on, .shape = &on_shape },
+	{ "every", .read = read_every, .shape = &every_shape },
 	{ "let", WORD_ASSIGNMENTS, LIST_AT(processor, let, let_count) },
-	{ "each", .read = read_each },
+	{ "each", .read = read_each, .shape = &each_shape },
 	{ "when", WORD_TERM, AT(processor, when) },
 	EFFECT_WORDS,
-	{ "send", .read = read_send },
+	{ "send", .read = read_send, .shape = &send_shape },
 	VALUE_WORDS,
-	{ "effects", .read = read_effects_later },
+	{ "effects", .read = read_effects_later, .shape = &effects_shape },
 	{ "accept", WORD_ACCEPT, AT(processor, accepts) },
 	{ 0 },
 };
 
+static const char *const single_effects[] = { EFFECT_NAMES, "send", NULL };
+static const char *const kinds[] = { EFFECT_NAMES, "send", "effects", NULL };
+static const char *const times[] = { "on", "every", NULL };
+static const struct load_shape processor_shape = { SHAPE_WORDS, "a processor", .words = words,
+						   .one_of = { kinds, times } };
+const struct load_shape load_processors_shape = { SHAPE_MAP, "processors by name", .of = &processor_shape };
+
 static void check_effects(struct load *l, const struct processor *p, const struct yaml *y)
 {
 	size_t n = load_one_of(
-		l, y, effect_names,
+		l, y, single_effects,
 		"a processor has one of 'put', 'update', 'upsert', 'delete', 'count', 'send' and 'remove all', or "
 		"'effects': a list of several");
 	bool several = load_has_word(y, "effects");

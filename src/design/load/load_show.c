@@ -77,6 +77,9 @@ static const void *resolve_shown(struct load *l, const struct load_later *w)
 }
 
 /* ---- reading ---- */
+static const struct load_shape shown_shape = { SHAPE_TYPE, .type = WORD_TERM };
+const struct load_shape load_show_shape = { SHAPE_MAP, "what is shown, as in {author: User(author_id).display_name}",
+					    "[A-Za-z_][A-Za-z0-9_]*", .of = &shown_shape };
 
 size_t load_show(struct load *l, const struct yaml *y, const struct load_scope *scope, const struct attribute **out)
 {

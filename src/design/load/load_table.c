@@ -6,14 +6,15 @@
 #define UNITS_MAX          1000000000
 
 /* ---- keys ---- */
+static const struct slice key_types[] = { { "string", 6 }, { "number", 6 }, { "binary", 6 } };
+
 static enum value_type key_type(struct load *l, const struct yaml *y)
 {
-	static const struct slice names[] = { { "string", 6 }, { "number", 6 }, { "binary", 6 } };
 	static const enum value_type types[] = { VALUE_S, VALUE_N, VALUE_B, VALUE_S /* after an error */ };
 
 	if (!load_is_scalar(l, y, "string, number or binary"))
 		return VALUE_S;
-	return types[load_choice(l, y->text, y->place, "type of a key called", &NAMES(names))];
+	return types[load_choice(l, y->text, y->place, "type of a key called", &NAMES(key_types))];
 }
 
 /* PK, or PK: number */
@@ -64,11 +65,27 @@ static void read_range(struct load *l, void *into, const struct yaml *y)
 	k->range_count = (uint8_t)key_side(l, y, k->range);
 }
 
+static const struct load_shape key_type_shape = { SHAPE_CHOICE, .choices = key_types,
+						  .choice_count = LENGTH(key_types) };
+static const struct load_shape typed_shape = { SHAPE_MAP, .of = &key_type_shape };
+static const struct load_shape name_shape = { SHAPE_TEXT, .pattern = "[^ ,]+" };
+static const struct load_shape *const attribute_shapes[] = { &name_shape, &typed_shape, NULL };
+static const struct load_shape attribute_shape = { SHAPE_EITHER, "an attribute, as in PK or starRating: number",
+						   .either = attribute_shapes };
+static const struct load_shape side_shape = { SHAPE_LIST, .of = &attribute_shape, .most = KEY_HASH_MAX };
+
 static const struct load_word key_words[] = {
-	{ "hash", .read = read_hash },
-	{ "range", .read = read_range },
+	{ "hash", .read = read_hash, .shape = &side_shape },
+	{ "range", .read = read_range, .shape = &side_shape },
 	{ 0 },
 };
+
+static const char *const key_needs[] = { "hash", NULL };
+static const struct load_shape key_map_shape = { SHAPE_WORDS, "a key", .words = key_words, .needed = key_needs };
+static const struct load_shape key_list_shape = { SHAPE_LIST, .of = &attribute_shape, .most = 2 };
+static const struct load_shape *const key_shapes[] = { &key_list_shape, &key_map_shape, NULL };
+const struct load_shape load_key_shape = { SHAPE_EITHER, "the attributes of a key, as in [PK, SK]",
+					   .either = key_shapes };
 
 void load_key(struct load *l, struct key_schema *k, const struct yaml *y)
 {
@@ -109,12 +126,20 @@ static void read_projection(struct load *l, void *into, const struct yaml *y)
 	}
 }
 
+static const struct load_shape projection_shape = { SHAPE_LIST, "'all', 'keys only' or a list of attributes",
+						    .of = &load_any_shape };
+
 static const struct load_word index_words[] = {
 	{ "key", WORD_KEY, AT(design_index, key) },
-	{ "projection", .read = read_projection },
+	{ "projection", .read = read_projection, .shape = &projection_shape },
 	{ "accept", WORD_ACCEPT, AT(design_index, accepts) },
 	{ 0 },
 };
+
+static const char *const index_needs[] = { "key", NULL };
+static const struct load_shape index_shape = { SHAPE_WORDS, "an index", .words = index_words, .needed = index_needs };
+const struct load_shape load_indexes_shape = { SHAPE_MAP, "indexes by name", "[A-Za-z0-9_.-]{3,255}",
+					       .of = &index_shape };
 
 static bool is_resource_name(struct slice s)
 {
@@ -150,18 +175,21 @@ void load_indexes(struct load *l, void *into, const struct yaml *y)
 }
 
 /* ---- settings ---- */
+static const struct slice stream_names[] = {
+	{ "off", 3 }, { "keys only", 9 }, { "new image", 9 }, { "old image", 9 }, { "new and old images", 18 }
+};
+const struct load_shape load_stream_shape = { SHAPE_CHOICE, "what the stream shows", .choices = stream_names,
+					      .choice_count = LENGTH(stream_names) };
+
 void load_stream(struct load *l, void *into, const struct yaml *y)
 {
-	static const struct slice names[] = {
-		{ "off", 3 }, { "keys only", 9 }, { "new image", 9 }, { "old image", 9 }, { "new and old images", 18 }
-	};
 	static const enum stream_view views[] = { STREAM_NONE,      STREAM_KEYS_ONLY,   STREAM_NEW_IMAGE,
 						  STREAM_OLD_IMAGE, STREAM_NEW_AND_OLD, STREAM_NONE /* after an error */ };
 
 	if (!load_is_scalar(l, y, "what the stream shows, as in 'new and old images'"))
 		return;
 	((struct design *)into)->stream =
-		views[load_choice(l, y->text, y->place, "kind of stream called", &NAMES(names))];
+		views[load_choice(l, y->text, y->place, "kind of stream called", &NAMES(stream_names))];
 }
 
 static const struct load_word billing_words[] = {
@@ -170,12 +198,20 @@ static const struct load_word billing_words[] = {
 	{ 0 },
 };
 
+static const char *const billing_needs[] = { "read", "write", NULL };
+static const struct load_shape units_shape = { SHAPE_WORDS, "billing", .words = billing_words, .needed = billing_needs };
+static const struct slice on_demand[] = { { "on demand", 9 } };
+static const struct load_shape on_demand_shape = { SHAPE_CHOICE, .choices = on_demand, .choice_count = 1 };
+static const struct load_shape *const billing_shapes[] = { &on_demand_shape, &units_shape, NULL };
+const struct load_shape load_billing_shape = { SHAPE_EITHER, "'on demand' or {read: …, write: …}",
+					       .either = billing_shapes };
+
 void load_billing(struct load *l, void *into, const struct yaml *y)
 {
 	struct design *d = into;
 
 	if (y->kind != YAML_MAP) {
-		if (y->kind != YAML_SCALAR || !slice_is(y->text, "on demand"))
+		if (y->kind != YAML_SCALAR || !slice_equal(y->text, on_demand[0]))
 			load_expected(l, y, "'on demand' or {read: …, write: …}");
 		return;
 	}

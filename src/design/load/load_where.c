@@ -105,6 +105,10 @@ void load_where(struct load *l, void *into, const struct yaml *y)
 	a->where = list;
 }
 
+const struct load_shape load_where_shape = { SHAPE_MAP,
+					     "key attributes and templates, or conditions as in begins with POST#",
+					     .of = &load_any_shape };
+
 /* ---- then ---- */
 /* `keep` looks at the fetched item, whose entity (`get`) may come later in the map. */
 static void read_then_keep(struct load *l, void *into, const struct yaml *y)
@@ -116,13 +120,18 @@ static void read_then_keep(struct load *l, void *into, const struct yaml *y)
 	a->then.keep = load_term(l, y, s);
 }
 
+static const struct load_shape keep_shape = { SHAPE_TYPE, .type = WORD_TERM };
+
 static const struct load_word then_words[] = {
 	{ "get", WORD_TEXT, AT(access, then.entity), "the name of an entity", NAME_ENTITY, FOUND(access, then.of) },
 	{ "keys", WORD_RULES, LIST_AT(access, then.keys, then.key_count),
 	  "the keys of an item, as in {PK: <siteId>, SK: METADATA}" },
-	{ "keep", .read = read_then_keep },
+	{ "keep", .read = read_then_keep, .shape = &keep_shape },
 	{ 0 },
 };
+
+static const char *const then_needs[] = { "keys", NULL };
+const struct load_shape load_then_shape = { SHAPE_WORDS, "'then'", .words = then_words, .needed = then_needs };
 
 void load_then(struct load *l, void *into, const struct yaml *y)
 {
@@ -171,13 +180,18 @@ static void read_merge_with(struct load *l, void *into, const struct yaml *y)
 		load_later_name(l, NAME_PARAMETER, with->attribute, with->place, a->merge_pattern);
 }
 
+static const struct load_shape for_shape = { SHAPE_TEXT,
+					     "a loop, as in n in 1..5, n in shards or word in words(input.q)",
+					     "[A-Za-z_][A-Za-z0-9_]* in .+", .is_words = true };
+static const struct load_shape merge_with_shape = { SHAPE_TYPE, .type = WORD_ASSIGNMENTS };
+
 static const struct load_word merge_words[] = {
 	{ "run", WORD_TEXT, AT(access, merge_pattern), "the name of an access pattern", NAME_ACCESS,
 	  FOUND(access, merge_run) },
 	{ "for each", WORD_TEXT, AT(access, merge_over), "the name of an access pattern", NAME_ACCESS,
 	  FOUND(access, merge_rows) },
-	{ "for", .read = read_for },
-	{ "with", .read = read_merge_with },
+	{ "for", .read = read_for, .shape = &for_shape },
+	{ "with", .read = read_merge_with, .shape = &merge_with_shape },
 	{ "by", WORD_TEXT, AT(access, merge_by), "the name of an attribute", NAME_ITEM_ATTRIBUTE },
 	{ "else", WORD_TEXT, AT(access, merge_else), "the name of an attribute", NAME_ITEM_ATTRIBUTE },
 	{ "in all", WORD_BOOL, AT(access, merge_in_all) },
@@ -186,6 +200,9 @@ static const struct load_word merge_words[] = {
 	  FOUND(access, merge_parts) },
 	{ 0 },
 };
+
+static const char *const merge_kinds[] = { "run", "of", NULL };
+const struct load_shape load_merge_shape = { SHAPE_WORDS, "a merge", .words = merge_words, .one_of = { merge_kinds } };
 
 static void check_merge(struct load *l, const struct access *a, const struct yaml *y)
 {
@@ -234,6 +251,11 @@ static bool read_steps(struct access *a, struct load_span s)
 	       a->walk_times > 0 && a->walk_times <= STEPS_MOST;
 }
 
+static const struct load_shape steps_shape = { SHAPE_MAP, .of = &load_any_shape };
+static const struct load_shape *const walk_shapes[] = { &load_any_shape, &steps_shape, NULL };
+const struct load_shape load_walk_shape = { SHAPE_EITHER, "a walk, as in {date: one day back, 7 times}",
+					    .either = walk_shapes };
+
 void load_walk(struct load *l, void *into, const struct yaml *y)
 {
 	const char *expected = "a walk, as in {date: one day back, 7 times}";
@@ -277,11 +299,16 @@ static void read_rank_by(struct load *l, void *into, const struct yaml *y)
 	a->rank = load_term(l, y, s);
 }
 
+static const struct load_shape rank_by_shape = { SHAPE_TYPE, .type = WORD_TERM };
+
 static const struct load_word rank_words[] = {
-	{ "by", .read = read_rank_by },
+	{ "by", .read = read_rank_by, .shape = &rank_by_shape },
 	{ "keep", WORD_INTEGER, AT(access, rank_keep), "a number of items", .most = RANKED_MOST },
 	{ 0 },
 };
+
+static const char *const rank_needs[] = { "by", NULL };
+const struct load_shape load_rank_shape = { SHAPE_WORDS, "'rank'", .words = rank_words, .needed = rank_needs };
 
 void load_rank(struct load *l, void *into, const struct yaml *y)
 {
@@ -296,6 +323,9 @@ static const struct load_word tree_words[] = {
 	{ "by", WORD_TEXT, AT(access, tree_by), "the name of an attribute", NAME_ROW_ATTRIBUTE },
 	{ 0 },
 };
+
+static const char *const tree_needs[] = { "parent", NULL };
+const struct load_shape load_tree_shape = { SHAPE_WORDS, "'tree'", .words = tree_words, .needed = tree_needs };
 
 void load_tree(struct load *l, void *into, const struct yaml *y)
 {

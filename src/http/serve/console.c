@@ -5,11 +5,11 @@
 #include "console/files.h"
 #include "http/door/address.h"
 #include "http/connection/audit_http.h"
-#include "http/parse/coding.h"
 #include "http/connection/connection.h"
 #include "http/serve/console.h"
 #include "http/loop.h"
 #include "http/serve/metrics.h"
+#include "http/serve/web_file.h"
 #include "http/server.h"
 
 #define API  CONSOLE_BASE "/api"
@@ -40,48 +40,19 @@ static void redirect(struct exchange *ex, void *ctx)
 			    SLICE(GUARDS NO_STORE "Vary: Accept\r\nLocation: " CONSOLE_BASE "/\r\n"));
 }
 
-/* ---- conditional requests ---- */
-
-static bool has_already(const struct exchange *ex, struct slice etag)
-{
-	struct slice list = request_header(&ex->req, SLICE("if-none-match"));
-
-	return list.n && (slice_is(list, "*") || memmem(list.p, list.n, etag.p, etag.n));
-}
-
 /* ---- files ---- */
-
-/* Compressed, as it is stored, or decompressed for the rare client without gzip. */
-static void reply_file(struct exchange *ex, const struct console_file *f, struct slice headers)
-{
-	struct slice body = slice_make((const char *)f->gzip, f->gzip_bytes);
-	struct slice accept = request_header(&ex->req, SLICE("accept-encoding"));
-
-	ex->packed = true;
-	if (http_list_has(accept, SLICE("gzip")))
-		headers = arena_printf(&ex->arena, "Content-Encoding: gzip\r\n%.*s", SLICE_ARG(headers));
-	else if (gunzip(&ex->loop->gzip, &ex->arena, body, f->bytes + 1, &body) != GUNZIP_OK)
-		body = SLICE(""); /* cannot happen: compressed by the build, and a test decompresses each */
-	exchange_reply_with(ex, 200, slice_str(f->type), body, headers);
-}
 
 static void handle_file(struct exchange *ex, void *ctx)
 {
 	size_t base = sizeof(CONSOLE_BASE "/") - 1;
-	const struct console_file *f = console_file(slice_make(ex->req.path.p + base, ex->req.path.n - base));
-	struct slice headers;
+	const struct web_file *f = console_file(slice_make(ex->req.path.p + base, ex->req.path.n - base));
 
 	(void)ctx;
 	if (!f) {
 		not_found(ex);
 		return;
 	}
-	headers = arena_printf(&ex->arena, GUARDS "ETag: W/%s\r\nVary: Accept-Encoding\r\nCache-Control: %s\r\n",
-			       f->etag, f->immutable ? "public, max-age=31536000, immutable" : "no-cache");
-	if (has_already(ex, slice_str(f->etag)))
-		exchange_reply_with(ex, 304, (struct slice){ 0 }, (struct slice){ 0 }, headers);
-	else
-		reply_file(ex, f, headers);
+	web_file_reply(ex, f, SLICE(GUARDS));
 }
 
 /* ---- operators ---- */
@@ -183,7 +154,7 @@ static void handle_design(struct exchange *ex, void *ctx)
 		return;
 	}
 	headers = arena_printf(&ex->arena, "Cache-Control: private, no-cache\r\nETag: %.*s\r\n", SLICE_ARG(d->etag));
-	if (has_already(ex, d->etag))
+	if (web_file_is_known(ex, d->etag))
 		reply_json(ex, 304, (struct slice){ 0 }, headers);
 	else
 		reply_json(ex, 200, d->body, headers);

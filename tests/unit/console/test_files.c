@@ -13,7 +13,7 @@
 static void each_file_unzips_to_the_size_it_had(void **state)
 {
 	struct libdeflate_decompressor *d = libdeflate_alloc_decompressor();
-	const struct console_file *f;
+	const struct web_file *f;
 	size_t count = 0;
 
 	(void)state;
@@ -22,7 +22,7 @@ static void each_file_unzips_to_the_size_it_had(void **state)
 		size_t n = 0;
 
 		assert_non_null(out);
-		assert_int_equal(libdeflate_gzip_decompress(d, f->gzip, f->gzip_bytes, out, f->bytes + 1, &n),
+		assert_int_equal(libdeflate_gzip_decompress(d, f->data, f->stored, out, f->bytes + 1, &n),
 				 LIBDEFLATE_SUCCESS);
 		assert_int_equal(n, f->bytes);
 		mem_free(out);
@@ -48,7 +48,7 @@ static void files_are_found_by_their_whole_names_only(void **state)
 
 static void the_empty_name_is_the_page(void **state)
 {
-	const struct console_file *page = console_file(SLICE(""));
+	const struct web_file *page = console_file(SLICE(""));
 
 	(void)state;
 	assert_non_null(page);

@@ -1,0 +1,118 @@
+// A post as a card.
+// SPDX-License-Identifier: Apache-2.0
+import { useState } from 'preact/hooks';
+import { type Post } from '../generated/social';
+import { tellOfPost } from '../lib/bus';
+import { useCell } from '../lib/cell';
+import { toggleLike, useLike } from '../lib/likes';
+import { go, to } from '../lib/router';
+import { api, session } from '../lib/session';
+import { pictureUrl, Rich, Time } from '../lib/text';
+import { say } from '../lib/toasts';
+import { Avatar, Confirm } from './controls';
+import { Icon } from './icons';
+
+function Picture({ url, by }: { url: string; by: string }) {
+  const [broken, setBroken] = useState(false);
+  if (broken)
+    return (
+      <p class="picture-broken">
+        <Icon name="picture" /> This picture cannot be shown.
+      </p>
+    );
+  return (
+    <img
+      class="picture"
+      src={url}
+      alt={`Picture posted by ${by}`}
+      loading="lazy"
+      decoding="async"
+      onError={() => setBroken(true)}
+    />
+  );
+}
+
+function LikeButton({ post }: { post: Post }) {
+  const { liked, count } = useLike(post);
+  const me = useCell(session);
+  return (
+    <button
+      type="button"
+      class={`action ${liked ? 'action-on' : ''}`}
+      aria-pressed={liked}
+      aria-label={`Like, ${count} ${count === 1 ? 'person likes' : 'people like'} this`}
+      onClick={() => (me ? void toggleLike(post.post_id) : go('login'))}
+    >
+      <Icon name="heart" filled={liked} />
+      <span>{count}</span>
+    </button>
+  );
+}
+
+export function PostCard({ post, comments, whole }: { post: Post; comments?: number; whole?: boolean }) {
+  const me = useCell(session);
+  const [deleting, setDeleting] = useState(false);
+  const name = post.author_username ?? 'unknown';
+  const author = to('people', post.author_id ?? '');
+  const here = to('posts', post.post_id);
+  const count = comments ?? post.comments_count ?? 0;
+  const pictures = (post.media_urls ?? []).map(pictureUrl).filter((url) => url !== undefined);
+  return (
+    <article class="card post" aria-label={`Post by ${name}`}>
+      <header class="post-head">
+        <a href={author} tabIndex={-1} aria-hidden="true">
+          <Avatar name={name} />
+        </a>
+        <div class="post-who">
+          <a class="name" href={author}>
+            {name}
+          </a>
+          <span class="quiet">
+            <a class="plain" href={here}>
+              <Time at={post.created_at} />
+            </a>
+            {post.visibility && post.visibility !== 'public' && (
+              <>
+                {' · '}
+                {post.visibility === 'followers' ? 'followers only' : 'only you'}
+              </>
+            )}
+          </span>
+        </div>
+        {me?.id === post.author_id && (
+          <button type="button" class="icon-button" aria-label="Delete this post" onClick={() => setDeleting(true)}>
+            <Icon name="trash" />
+          </button>
+        )}
+      </header>
+      <p class="words">
+        <Rich text={post.content ?? ''} />
+      </p>
+      {pictures.map((url) => (
+        <Picture key={url} url={url} by={name} />
+      ))}
+      <footer class="actions">
+        <LikeButton post={post} />
+        <a class="action" href={here} aria-label={`Comments, ${count}`}>
+          <Icon name="comment" />
+          <span>{count}</span>
+        </a>
+      </footer>
+      {deleting && (
+        <Confirm
+          title="Delete this post?"
+          action="Delete"
+          onClose={() => setDeleting(false)}
+          run={async () => {
+            await api.deletePost({ post_id: post.post_id });
+            tellOfPost({ kind: 'removed', item: post });
+            say('The post is deleted.');
+            if (whole) go();
+          }}
+        >
+          It disappears from all lists, for everyone. This cannot be undone.
+        </Confirm>
+      )}
+    </article>
+  );
+}
