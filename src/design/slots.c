@@ -177,8 +177,10 @@ static void make_names(struct making *m)
 	add_others(m);
 	for (size_t i = 0; i < s->count; i++) {
 		m->list[i].label = label_of(m->arena, m->list[i].name->text);
-		if (m->list[i].attribute && m->list[i].attribute->group.n)
+		if (m->list[i].attribute && m->list[i].attribute->group.n) {
 			put_in_group(m->arena, &m->list[i], m->list[i].attribute);
+			s->has_groups = true;
+		}
 		s->label_size += m->list[i].label.n + m->list[i].opening.n + 1;
 		encode(m->arena, &m->list[i]);
 		s->has_private = s->has_private || m->list[i].private_;

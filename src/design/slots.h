@@ -49,6 +49,7 @@ struct slots {
 	const uint16_t *of_name; /* by the name's id; SLOT_NONE: no slot here */
 	size_t label_size;       /* of all labels */
 	bool has_private;
+	bool has_groups;             /* some slot has a group */
 	bool alone;                  /* no other entity, companion or login item can have a key of this shape */
 	const struct slot_key *keys; /* of the table's key */
 	size_t key_count;

@@ -72,7 +72,7 @@ static char *put_packed(struct json_fast *j, char *to, struct value v)
 }
 
 /* A value that is neither text nor compressed. `to` has room for a number. */
-static inline char *put_short(struct json_fast *j, char *to, struct value v)
+static inline __attribute__((always_inline)) char *put_short(struct json_fast *j, char *to, struct value v)
 {
 	const uint8_t *p = v.p + 1;
 	struct slice s;
@@ -90,9 +90,11 @@ static inline char *put_short(struct json_fast *j, char *to, struct value v)
 
 /* Invariant: the buffer has room for a number, all labels and all texts unescaped, which are part of the item. A
  * value that becomes longer in JSON (escapes, numbers, binaries) makes room for itself and for all of that again. */
-static void put_values(const struct writing *w, const struct slots *o, struct value full, const struct value *values,
-		       bool show_private)
+static inline __attribute__((always_inline)) void put_values_of(const struct writing *w, const struct row *item,
+								bool show_private, bool has_groups)
 {
+	const struct slots *o = item->slots;
+	const struct value *values = item->values, full = item->full;
 	const char *limit = (const char *)full.p + full.n;
 	size_t budget = o->label_size + full.n + JSON_COPY_BEYOND + SLOT_BEYOND + NUMBER_TEXT_MAX + JSON_AROUND;
 	const char *group = NULL;
@@ -108,7 +110,7 @@ static void put_values(const struct writing *w, const struct slots *o, struct va
 
 		if (!value_present(v) || (!(n->plain && !w->without_count) && !is_shown(w, n, show_private)))
 			continue;
-		if (n->group == group) {
+		if (!has_groups || n->group == group) {
 			to = put_label(to, n->label);
 		} else {
 			to = put_other(to, n, group);
@@ -127,9 +129,18 @@ static void put_values(const struct writing *w, const struct slots *o, struct va
 		to = n->compressed ? put_packed(&j, to, v) : put_short(&j, to, v);
 		to = json_fast_room(&j, to, budget);
 	}
-	if (group)
+	if (has_groups && group)
 		*to++ = '}';
 	json_fast_close(&j, to);
+}
+
+/* Few entities have maps of counters; the others do not ask for each value. */
+static void put_values(const struct writing *w, const struct row *item, bool show_private)
+{
+	if (item->slots->has_groups)
+		put_values_of(w, item, show_private, true);
+	else
+		put_values_of(w, item, show_private, false);
 }
 
 /* Asks the rule only when there is something to hide. */
@@ -140,7 +151,7 @@ static bool put_entity(struct run *r, const struct writing *w, const struct row 
 	if (has_secret(w, item->slots, item->values) &&
 	    !entity_allows_row(r, item->entity, ALLOW_UPDATE, item, item, &show_private))
 		return false;
-	put_values(w, item->slots, item->full, item->values, show_private);
+	put_values(w, item, show_private);
 	return true;
 }
 

@@ -15,7 +15,7 @@ uint64_t read_hash(struct value v)
 
 static bool to_rows(struct pattern *p, const struct found *rows, size_t n, struct read_result *out)
 {
-	out->rows = arena_array(p->g->r->arena, struct row, n);
+	out->rows = arena_alloc(p->g->r->arena, arena_array_size(sizeof(*out->rows), n)); /* all set below */
 	out->row_count = n;
 	for (size_t i = 0; i < n; i++)
 		out->rows[i] = rows[i].shown;

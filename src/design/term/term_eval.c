@@ -185,6 +185,12 @@ struct value term_inside(struct value v, const struct slice *names, size_t n)
 	return v;
 }
 
+/* Nearly always of an attribute itself. */
+static inline struct value below(struct value v, const struct slice *names, size_t n)
+{
+	return n ? term_inside(v, names, n) : v;
+}
+
 static const struct term_variable *variable(const struct term_scope *s, struct slice name, const struct name *at)
 {
 	for (size_t i = 0; i < s->variable_count; i++) {
@@ -205,16 +211,16 @@ struct value term_path(const struct term_scope *s, const struct slice *names, si
 	if (of == TERM_OF_ELEMENT)
 		return term_inside(s->element, names, n);
 	if (of != TERM_OF_ITEM)
-		return term_inside(in_row(of == TERM_OF_OLD ? s->old : s->input, names[1], at), names + 2, n - 2);
+		return below(in_row(of == TERM_OF_OLD ? s->old : s->input, names[1], at), names + 2, n - 2);
 	v = s->variable_count ? variable(s, names[0], at) : NULL;
 	if (v)
-		return term_inside(v->value, names + 1, n - 1);
+		return below(v->value, names + 1, n - 1);
 	found = in_row(s->item, names[0], at);
 	if (s->reads && at)
 		s->reads(s->ctx, at, found);
 	if (!value_present(found) && s->input && !s->body)
 		found = in_row(s->input, names[0], at);
-	return term_inside(found, names + 1, n - 1);
+	return below(found, names + 1, n - 1);
 }
 
 /* ---- parts with the same result for all items ---- */
