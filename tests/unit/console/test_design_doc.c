@@ -160,7 +160,7 @@ static void rules_are_in_the_words_of_the_design(void **state)
 	SAYS("entities[User].deletes", "\"deletes the item\"");
 	SAYS("entities[User].allow", "{\"create\":\"anyone\",\"read\":\"anyone\",\"update\":\"user_id = caller\"}");
 	SAYS("entities[User].actions[promote]",
-	     "{\"name\":\"promote\",\"input\":[\"email\"],\"when\":\"posts > 10\",\"line\":26}");
+	     "{\"name\":\"promote\",\"input\":[\"email\"],\"removes_at\":[],\"when\":\"posts > 10\",\"line\":26}");
 	SAYS("entities[User].routes[0].method", "\"POST\"");
 	SAYS("entities[User].routes[0].path", "\"/users\"");
 	SAYS("entities[User].routes[4].path", "\"/users/<user_id>/promote\"");

@@ -105,7 +105,8 @@ static void a_design_without_a_stream_has_no_output_of_one(void **state)
 	assert_has(text, "\"WriteCapacityUnits\": 4");
 	assert_has(text, "\"BillingMode\": \"PROVISIONED\"");
 	assert_false(has(terraform, "stream"));
-	assert_has(terraform, "  billing_mode = \"PROVISIONED\"\n  read_capacity = 3\n  write_capacity = 4\n");
+	assert_has(terraform, "  billing_mode                = \"PROVISIONED\"\n"
+			      "  read_capacity               = 3\n  write_capacity              = 4\n");
 }
 
 /* ---- Terraform ---- */
@@ -139,15 +140,20 @@ static void terraform_gets_the_same(void **state)
 	struct slice text = deploy_terraform(&w, &f->arena);
 
 	assert_balanced(text);
-	assert_has(text,
-		   "resource \"aws_dynamodb_table\" \"table\" {\n  name = \"Notes\"\n  billing_mode = \"PAY_PER_REQUEST\"\n"
-		   "  hash_key = \"PK\"\n  range_key = \"SK\"\n  stream_enabled = true\n  stream_view_type = \"NEW_IMAGE\"\n"
-		   "  deletion_protection_enabled = true\n");
+	assert_has(text, "resource \"aws_dynamodb_table\" \"table\" {\n"
+			 "  name                        = \"Notes\"\n"
+			 "  billing_mode                = \"PAY_PER_REQUEST\"\n"
+			 "  hash_key                    = \"PK\"\n"
+			 "  range_key                   = \"SK\"\n"
+			 "  stream_enabled              = true\n"
+			 "  stream_view_type            = \"NEW_IMAGE\"\n"
+			 "  deletion_protection_enabled = true\n");
 	assert_has(text, "  attribute {\n    name = \"G2\"\n    type = \"N\"\n  }\n");
-	assert_has(text,
-		   "    name = \"byKind\"\n    projection_type = \"INCLUDE\"\n    non_key_attributes = [\"score\"]\n\n"
-		   "    key_schema {\n      attribute_name = \"G1\"\n      key_type = \"HASH\"\n    }\n");
-	assert_has(text, "  ttl {\n    enabled = true\n    attribute_name = \"expires\"\n  }\n");
+	assert_has(text, "    name               = \"byKind\"\n"
+			 "    projection_type    = \"INCLUDE\"\n"
+			 "    non_key_attributes = [\"score\"]\n\n"
+			 "    key_schema {\n      attribute_name = \"G1\"\n      key_type       = \"HASH\"\n    }\n");
+	assert_has(text, "  ttl {\n    enabled        = true\n    attribute_name = \"expires\"\n  }\n");
 	assert_has(text, "  point_in_time_recovery {\n    enabled = true\n  }\n");
 	assert_has(text, "\"${aws_dynamodb_table.table.arn}/index/*\"");
 	assert_has(text, "output \"stream_arn\" {\n  value = aws_dynamodb_table.table.stream_arn\n}\n");
