@@ -24,8 +24,8 @@ static void put_order(uint8_t out[ORDER_BYTES], struct slice sequence)
 		out[i] = (uint8_t)n;
 }
 
-/* A ULID with the change's time and order; the rest from the change, the processor, the row and the attribute, under
- * the server's secret, so that clients cannot compute it. */
+/* A ULID with the change's time and order; the rest from the change, the processor, its effect, the row and the
+ * attribute, under the server's secret, so that clients cannot compute it. */
 static struct value effect_id(struct effect *x, const struct attribute *a)
 {
 	struct run *r = x->run;
@@ -41,6 +41,8 @@ static struct value effect_id(struct effect *x, const struct attribute *a)
 	buf_part(&b, slice_make(x->change->key.p, x->change->key.n));
 	buf_part(&b, slice_make(x->row_key.p, x->row_key.n));
 	buf_part(&b, a->name);
+	if (effect_part(x)) /* without it for the first, whose ids are the same as those of a single effect */
+		buf_part(&b, arena_printf(r->arena, "%zu", effect_part(x)));
 	if (!HMAC(EVP_sha256(), app_secret(r->app), CALLER_SECRET_BYTES, (const uint8_t *)b.p, b.n, hash, NULL))
 		arena_out_of_memory(r->arena);
 	put_order(hash, x->change->sequence);
