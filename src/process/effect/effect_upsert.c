@@ -152,6 +152,9 @@ static enum plan_end change(struct upsert *u, struct value old, struct write_res
 	give_changes(u, &before);
 	u->write.input = &u->given;
 	u->write.action = &u->add;
+	/* Adding alone changes only counters, of which nothing is asked. Everything else is a change as any other, with
+	 * checks, `touched` and the last writer. */
+	u->write.trusted = !u->effect->rule->with_count && row_is_empty(&u->given);
 	u->is_made = true;
 	return write_alter(&u->write, old, out);
 }
@@ -191,6 +194,7 @@ static enum plan_end create(struct upsert *u, struct write_result *out)
 		if (value_present(u->candidates[i].values[0]))
 			take(u, &u->candidates[i]);
 	w->input = &u->given;
+	w->trusted = true;
 	u->is_made = false;
 	w->action = &u->make;
 	if (!effect_clear_expired(w->run, w->entity, w->key) || !make(u, &f) || !add_numbers(u, &f))
