@@ -103,21 +103,23 @@ bool effect_can_check(const struct entity *e)
 	return can_check(e, e->requires, e->require_count) && can_check(e, e->lives, e->lives_count);
 }
 
-/* The batch's check on the item with that key; adds it if missing. */
-static bool check_that_holds(struct effect *x, const struct effect_reason *t, size_t *at)
+/* The batch's check on the item with that key, for the action at `put`; adds it if missing. Requirements of one put
+ * share a check. Those of different effects do not, unless they are the same: one effect's refusal is not the other's. */
+static bool check_that_holds(struct effect *x, size_t put, const struct effect_reason *t, size_t *at)
 {
 	const struct requirement *q = t->requirement;
+	bool collides = x->collides; /* another of the put's requirements does */
 	struct run *r = x->run;
 	struct dyn_write *w;
 
 	if (effect_batch_find(x, t->key, at) && x->batch.asks[*at] == q)
 		return true;
 	w = effect_batch_add(x, t->key, at);
-	if (!w && (x->processor->parts > 1 || !x->batch.asks[*at])) {
+	if (!w && (!x->batch.asks[*at] || (x->processor->parts > 1 && *at < put))) {
 		x->collides = true;
 		return true;
 	}
-	x->collides = false; /* another requirement on the same item: one condition for both */
+	x->collides = collides; /* another requirement on the same item: one condition for both */
 	if (w) {
 		w->kind = DYN_CHECK;
 		w->key = t->key;
@@ -147,7 +149,7 @@ bool effect_add_checks(struct effect *x, size_t at, const struct effect_reason *
 	struct batch_need need = { .list = arena_array(x->run->arena, size_t, n) };
 
 	for (size_t i = 0; i < n; i++)
-		if (!check_that_holds(x, &list[i], &need.list[need.count++]))
+		if (!check_that_holds(x, at, &list[i], &need.list[need.count++]))
 			return false;
 	x->batch.needs[at] = need;
 	return true;

@@ -22,6 +22,8 @@ static const char sensors[] =
 	"      high_at: timestamp\n"
 	"      unit: string\n"
 	"      first_id: string, fixed\n"
+	"      changed: timestamp, touched\n"
+	"    check: {low is absent or low > -100: It is never that cold.}\n"
 	"    keys: {PK: 'ROLL#<device>', SK: ROLL, GSI1PK: ROLLS, GSI1SK: '<high:06>'}\n"
 	"    allow: {read, create, update, delete: anyone}\n"
 	"  Tag:\n"
@@ -34,7 +36,34 @@ static const char sensors[] =
 	"    attributes: {tag: 'string, fixed', id: 'string, fixed', value: number}\n"
 	"    keys: {PK: 'MARK#<tag>', SK: '<id>'}\n"
 	"    allow: {read, create, update, delete: anyone}\n"
+	"  Note:\n"
+	"    path: /notes/<reading>/<id>\n"
+	"    attributes: {reading: 'string, fixed', id: \"string, id 'n_', fixed\", about: string}\n"
+	"    keys: {PK: 'NOTE#<reading>', SK: '<id>'}\n"
+	"    allow: {read, create, update, delete: anyone}\n"
+	"  Gate:\n"
+	"    path: /gates/<id>\n"
+	"    attributes: {id: 'string, fixed', open: boolean, lit: boolean}\n"
+	"    keys: {PK: 'GATE#<id>', SK: GATE}\n"
+	"    allow: {read, create, update, delete: anyone}\n"
+	"  Entry:\n"
+	"    path: /entries/<gate>/<id>\n"
+	"    attributes: {gate: 'string, fixed', id: 'string, fixed'}\n"
+	"    keys: {PK: 'ENTRY#<gate>', SK: '<id>'}\n"
+	"    requires: ['Gate(gate) if open = true', 'Gate(gate) if lit = true']\n"
+	"    allow: {read, create, update, delete: anyone}\n"
 	"processors:\n"
+	"  enter:\n"
+	"    on: Reading created\n"
+	"    each: tag in tags\n"
+	"    effects:\n"
+	"      - {put: Entry, with: {gate: device, id: tag}}\n"
+	"      - {count: Tag(tag).n by 1}\n"
+	"  note:\n"
+	"    on: Reading created\n"
+	"    effects:\n"
+	"      - {put: Note, with: {reading: id, about: device}}\n"
+	"      - {put: Note, with: {reading: id, about: id}}\n"
 	"  roll:\n"
 	"    on: Reading created\n"
 	"    upsert: Roll(device)\n"
@@ -83,6 +112,32 @@ static void extremes_and_sums_do_not_depend_on_the_order(void **state)
 	assert_text(m, "GSI1SK", "000009");
 	assert_text(m, "unit", "C");
 	assert_int_equal(world_process(&w, "roll"), 0);
+	world_close(&w);
+}
+
+static void an_upsert_keeps_checks_and_touches_what_it_changes(void **state)
+{
+	struct world w = { 0 };
+	struct value m;
+
+	(void)state;
+	world_open(&w, sensors);
+	reading(&w, "a", "{\"device\":\"d\",\"value\":5}");
+	reading(&w, "b", "{\"device\":\"d\",\"value\":7}");
+	assert_int_equal(world_process(&w, "roll"), 2);
+	m = stored(&w.f, "ROLL#d", "ROLL");
+	assert_int_equal(number(m, "high"), 7);
+	updated(&w.f, "!", "Roll", "d", "{\"changed\":\"2020-01-01T00:00:00Z\"}");
+	reading(&w, "c", "{\"device\":\"d\",\"value\":9}");
+	world_process(&w, "roll");
+	m = stored(&w.f, "ROLL#d", "ROLL");
+	assert_true(slice_cmp(value_bytes(value_get(m, SLICE("changed"))), SLICE("2020-01-01T00:00:01Z")) > 0);
+	reading(&w, "d", "{\"device\":\"d\",\"value\":-200}"); /* beyond what `check` allows */
+	world_process(&w, "roll");
+	m = stored(&w.f, "ROLL#d", "ROLL");
+	assert_int_equal(number(m, "low"), 5);
+	assert_int_equal(number(m, "n"), 3);
+	assert_int_equal(w.passed_over.count[PASSED_OVER_REQUIREMENT], 1);
 	world_close(&w);
 }
 
@@ -153,6 +208,39 @@ static void all_effects_of_a_row_happen_and_equal_elements_are_one(void **state)
 	assert_int_equal(world_process(&w, "unmark"), 1);
 	assert_false(is_stored(&w.f, "MARK#x", "a"));
 	assert_int_equal(number(stored(&w.f, "TAG#x", "TAG"), "n"), 1);
+	world_close(&w);
+}
+
+static void each_put_of_a_processor_makes_an_id_of_its_own(void **state)
+{
+	struct world w;
+
+	(void)state;
+	world_open(&w, sensors);
+	reading(&w, "a", "{\"device\":\"d\"}");
+	assert_int_equal(world_process(&w, "note"), 1);
+	assert_int_equal(count_keys(&w, "NOTE#a"), 2);
+	assert_int_equal(world_process(&w, "note"), 0);
+	world_close(&w);
+}
+
+static void all_requirements_on_one_item_are_kept(void **state)
+{
+	struct world w;
+
+	(void)state;
+	world_open(&w, sensors);
+	created(&w.f, "!", "Gate", "dark", "{\"open\":true,\"lit\":false}");
+	created(&w.f, "!", "Gate", "shut", "{\"open\":false,\"lit\":true}");
+	created(&w.f, "!", "Gate", "good", "{\"open\":true,\"lit\":true}");
+	reading(&w, "a", "{\"device\":\"dark\",\"tags\":[\"x\",\"y\"]}");
+	reading(&w, "b", "{\"device\":\"shut\",\"tags\":[\"x\",\"y\"]}");
+	reading(&w, "c", "{\"device\":\"good\",\"tags\":[\"x\",\"y\"]}");
+	assert_int_equal(world_process(&w, "enter"), 3);
+	assert_int_equal(count_keys(&w, "ENTRY#dark"), 0);
+	assert_int_equal(count_keys(&w, "ENTRY#shut"), 0);
+	assert_int_equal(count_keys(&w, "ENTRY#good"), 2);
+	assert_int_equal(number(stored(&w.f, "TAG#y", "TAG"), "n"), 3);
 	world_close(&w);
 }
 
@@ -236,8 +324,11 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(extremes_and_sums_do_not_depend_on_the_order),
+		cmocka_unit_test(an_upsert_keeps_checks_and_touches_what_it_changes),
 		cmocka_unit_test(a_higher_value_that_comes_in_between_stays),
 		cmocka_unit_test(all_effects_of_a_row_happen_and_equal_elements_are_one),
+		cmocka_unit_test(each_put_of_a_processor_makes_an_id_of_its_own),
+		cmocka_unit_test(all_requirements_on_one_item_are_kept),
 		cmocka_unit_test(steps_happen_once_through_crashes),
 	};
 
