@@ -1,8 +1,9 @@
 /* The rows of an effect, page by page, and the position among them.
  *
- * Progress, as text: "1 <sequence> <done> <hash> <cursor>". The change it belongs to; the number of finished steps in
- * the page that begins at the cursor ("-": the first page); a hash of the key of the last finished step's row, which
- * finds that row again if rows before it were added or removed.
+ * Progress, as text: "1 <sequence> <done> <hash> <cursor> <next>". The change it belongs to; the number of finished
+ * steps in the page that begins at the cursor ("-": the first page); a hash of the key of the last finished step's row,
+ * which finds that row again if rows before it were added or removed; the same of the next step's row, for effects that
+ * remove the rows they are done with (0, or missing in positions of earlier versions: there is none).
  * SPDX-License-Identifier: Apache-2.0 */
 #include <inttypes.h>
 #include <xxhash.h>
@@ -131,7 +132,7 @@ static uint64_t hash_of(struct effect *x, const struct row *row)
 
 struct progress {
 	size_t done;
-	uint64_t hash;
+	uint64_t hash, next; /* next: 0: none */
 	struct slice cursor;
 };
 
@@ -174,6 +175,7 @@ static bool progress_read(const struct effect *x, struct progress *out)
 	    !take_number(&rest, 16, &out->hash) || !take_word(&rest, &out->cursor))
 		return false;
 	out->done = (size_t)done;
+	(void)!take_number(&rest, 16, &out->next);
 	if (slice_is(out->cursor, "-"))
 		out->cursor = SLICE("");
 	return true;
@@ -204,8 +206,18 @@ static bool may_be_repeated(const struct processor *p)
 	return true;
 }
 
-/* The last finished row may be gone. Then everything except counts is repeated from the page's beginning, which
- * changes nothing. */
+/* The first row with that hash; page->count: none. */
+static size_t find_row(struct effect *x, const struct rows *page, uint64_t hash)
+{
+	size_t i = 0;
+
+	while (i < page->count && hash_of(x, &page->list[i]) != hash)
+		i++;
+	return i;
+}
+
+/* The last finished row may be gone, perhaps by its own effect: then the next one is looked for. Without both,
+ * everything except counts is repeated from the page's beginning, which changes nothing. */
 static size_t find_first(struct effect *x, const struct rows *page, const struct progress *p)
 {
 	size_t parts = x->processor->parts, row = p->done ? (p->done - 1) / parts : 0;
@@ -215,9 +227,12 @@ static size_t find_first(struct effect *x, const struct rows *page, const struct
 		return 0;
 	if (row < page->count && hash_of(x, &page->list[row]) == p->hash)
 		return p->done;
-	for (size_t i = 0; i < page->count; i++)
-		if (hash_of(x, &page->list[i]) == p->hash)
-			return i * parts + inside;
+	row = find_row(x, page, p->hash);
+	if (row < page->count)
+		return row * parts + inside;
+	row = p->next ? find_row(x, page, p->next) : page->count;
+	if (row < page->count)
+		return row * parts + p->done % parts;
 	if (may_be_repeated(x->processor))
 		return 0;
 	return p->done < page->steps ? p->done : page->steps;
@@ -297,14 +312,16 @@ struct position effect_position_after(struct effect *x, const struct rows *page,
 	};
 	struct slice cursor = done == page->steps ? page->next : page->cursor;
 	size_t inside = done == page->steps ? 0 : done, parts = x->processor->parts;
+	uint64_t next = inside ? hash_of(x, &page->list[inside / parts]) : 0;
 
 	if (effect_position_is_end(page, done)) {
 		now.sequence = x->change->sequence;
 		return now;
 	}
-	now.progress = arena_printf(x->run->arena, "1 %.*s %zu %" PRIx64 " %.*s", SLICE_ARG(x->change->sequence),
-				    inside, inside ? hash_of(x, &page->list[(inside - 1) / parts]) : 0,
-				    SLICE_ARG(cursor.n ? cursor : SLICE("-")));
+	now.progress =
+		arena_printf(x->run->arena, "1 %.*s %zu %" PRIx64 " %.*s %" PRIx64, SLICE_ARG(x->change->sequence),
+			     inside, inside ? hash_of(x, &page->list[(inside - 1) / parts]) : 0,
+			     SLICE_ARG(cursor.n ? cursor : SLICE("-")), next);
 	return now;
 }
 
