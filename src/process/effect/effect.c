@@ -107,7 +107,12 @@ static enum row_end gather(struct effect *x, const struct rows *page, size_t i)
 	if (end != ROW_DONE)
 		return end;
 	enter(x, page, i);
-	return effect_gather(x, row) ? ROW_DONE : told(x, ROW_FAILED);
+	if (!effect_gather(x, row))
+		return told(x, ROW_FAILED);
+	if (!x->collides)
+		return ROW_DONE;
+	(void)run_fail(x->run, PROBLEM_INTERNAL, "an effect takes more actions than a transaction has");
+	return told(x, ROW_FAILED);
 }
 
 static enum row_end one_step(struct effect *x, const struct rows *page, size_t i)

@@ -114,6 +114,11 @@ struct dyn_write *effect_batch_add(struct effect *x, struct value key, size_t *a
 		x->collides = x->collides || b->part[*at] != effect_part(x) || b->list[*at].kind == DYN_CHECK;
 		return NULL;
 	}
+	if (b->count == EFFECT_MOST_ACTIONS) { /* the effects of one row fill it */
+		*at = 0;
+		x->collides = true;
+		return NULL;
+	}
 	if (!b->list) {
 		b->list = arena_array(x->run->arena, struct dyn_write, EFFECT_MOST_ACTIONS);
 		b->given = arena_array(x->run->arena, struct row, EFFECT_MOST_ACTIONS);

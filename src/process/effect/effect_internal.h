@@ -15,7 +15,7 @@
  *   E5  A decision that depends on another item is checked again in the same transaction: a put only while everything
  *       its entity requires holds, a removal of what `lives while` only while something of that does not.
  *   E6  A processor with several effects takes them one after the other for each row: steps. Effects that are single
- *       actions join one batch, and a batch ends between two rows; E1 holds for each step.
+ *       actions join one batch, and a batch ends between two rows, unless one row fills it; E1 holds for each step.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef THORPE_PROCESS_EFFECT_INTERNAL_H
 #define THORPE_PROCESS_EFFECT_INTERNAL_H
@@ -145,7 +145,8 @@ bool effect_batch_find(struct effect *x, struct value key, size_t *at);
 void effect_batch_back(struct effect *x, size_t mark);
 /* Keeps the actions that stay. */
 void effect_batch_keep(struct effect *x, const bool *stays);
-/* NULL: the batch has an action on that item already, at *at; x->collides: it is another effect's. */
+/* NULL: the batch has an action on that item already, at *at; x->collides: it is another effect's, or the batch has no
+ * action on the item and is full. */
 struct dyn_write *effect_batch_add(struct effect *x, struct value key, size_t *at);
 /* Writes the batch and the position, then resets. */
 enum row_end effect_batch_commit(struct effect *x, const struct position *now) MUST_CHECK;

@@ -109,13 +109,14 @@ static bool check_that_holds(struct effect *x, size_t put, const struct effect_r
 {
 	const struct requirement *q = t->requirement;
 	bool collides = x->collides; /* another of the put's requirements does */
+	bool known = effect_batch_find(x, t->key, at);
 	struct run *r = x->run;
 	struct dyn_write *w;
 
-	if (effect_batch_find(x, t->key, at) && x->batch.asks[*at] == q)
+	if (known && x->batch.asks[*at] == q)
 		return true;
 	w = effect_batch_add(x, t->key, at);
-	if (!w && (!x->batch.asks[*at] || (x->processor->parts > 1 && *at < put))) {
+	if (!w && (!known || !x->batch.asks[*at] || (x->processor->parts > 1 && *at < put))) {
 		x->collides = true;
 		return true;
 	}

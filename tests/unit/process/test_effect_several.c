@@ -356,6 +356,32 @@ static void rows_that_their_own_effect_removes_happen_once_through_crashes(void 
 	world_close(&w);
 }
 
+static void a_row_may_have_more_effects_than_a_transaction_has_actions(void **state)
+{
+	struct buf yaml;
+	struct arena a;
+	struct world w;
+
+	(void)state;
+	arena_init(&a);
+	buf_init(&yaml, &a);
+	buf_put(&yaml, slice_str(sensors));
+	buf_lit(&yaml, "  many:\n    on: Reading created\n    each: tag in tags\n    effects:\n");
+	for (int i = 0; i < 250; i++)
+		buf_printf(&yaml, "      - {count: Tag('t%d').n by 1}\n", i);
+	world_open(&w, arena_cstr(&a, buf_slice(&yaml)));
+	reading(&w, "a", "{\"tags\":[\"x\",\"y\"]}");
+	assert_int_equal(world_process(&w, "many"), 1);
+	for (int i = 0; i < 250; i++) {
+		char pk[32];
+
+		snprintf(pk, sizeof(pk), "TAG#t%d", i);
+		assert_int_equal(number(stored(&w.f, pk, "TAG"), "n"), 2);
+	}
+	world_close(&w);
+	arena_release(&a);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -366,6 +392,7 @@ int main(void)
 		cmocka_unit_test(each_put_of_a_processor_makes_an_id_of_its_own),
 		cmocka_unit_test(all_requirements_on_one_item_are_kept),
 		cmocka_unit_test(steps_happen_once_through_crashes),
+		cmocka_unit_test(a_row_may_have_more_effects_than_a_transaction_has_actions),
 		cmocka_unit_test(rows_that_their_own_effect_removes_happen_once_through_crashes),
 	};
 
