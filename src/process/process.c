@@ -223,9 +223,12 @@ bool process_is_idle(struct process *p)
 	uint64_t latest = process_latest(p);
 	bool idle = true;
 
-	for (size_t i = 0; i < p->station_count; i++)
-		if (atomic_load(&p->stations[i].run_now) || atomic_load(&p->stations[i].due_ms))
+	for (size_t i = 0; i < p->station_count; i++) {
+		struct station *s = &p->stations[i];
+
+		if (atomic_load(&s->due_ms) || (atomic_load(&s->run_now) && !atomic_load(&s->paused)))
 			return false;
+	}
 	pthread_mutex_lock(&p->lock);
 	idle = !p->has_tracks || p->listed;
 	for (struct seat *x = p->readers.first; x && idle; x = x->next)

@@ -21,14 +21,19 @@
 #define TICK_MOST_MS  5000 /* the wall clock may jump */
 #define TICK_HELD_MS  500  /* while a run is due that another server should make, or that waits for its next try */
 #define TICK_LEAST_MS 5
+#define AHEAD_MOST_MS (24 * 3600 * INT64_C(1000)) /* by which clocks of servers may differ */
 
 struct job {
 	struct station *station;
-	bool known;      /* done_ms is as in the table */
-	int64_t done_ms; /* the last run */
-	char *progress;  /* when a try failed; NULL: none */
-	int tries;       /* since it last made progress */
-	int64_t next_us; /* not before */
+	bool known;           /* done_ms is as in the table */
+	int64_t done_ms;      /* the last run */
+	char *progress;       /* when a try failed; NULL: none */
+	int tries;            /* since it last made progress */
+	int judged;           /* of these: the database was there, and it failed all the same */
+	int all_tries;        /* of this run */
+	int64_t next_us;      /* not before */
+	bool asked;           /* the run at hand: an operator asked for it */
+	atomic_bool unserved; /* in this try the database was not there, or had no time: run_note_unserved() */
 };
 
 struct timetable {
@@ -78,8 +83,9 @@ static void set_done(struct job *j, int64_t ms)
 {
 	j->known = true;
 	j->done_ms = ms;
-	j->tries = 0;
+	j->tries = j->judged = j->all_tries = 0;
 	j->next_us = 0;
+	j->asked = false;
 	keep_progress(j, SLICE(""));
 	atomic_store(&j->station->due_ms, 0);
 	atomic_store(&j->station->ran_ms, ms);
@@ -101,11 +107,13 @@ static bool move_on(struct run *r, struct job *j, const struct position *at, str
 	return true;
 }
 
-/* The run is given up after some tries; the next one is made when it is due. */
+/* The run is given up after some tries, of which those without the database do not count; the next one is made when it
+ * is due. */
 static void failed(struct timetable *t, struct run *r, struct job *j, struct slice sequence)
 {
 	struct station *s = j->station;
 	struct run *b = branch_new(r);
+	bool judged = !atomic_load(&j->unserved);
 	struct position at;
 
 	j->known = false;
@@ -114,10 +122,12 @@ static void failed(struct timetable *t, struct run *r, struct job *j, struct sli
 		return;
 	}
 	if (!slice_is(at.progress, j->progress ? j->progress : ""))
-		j->tries = 0;
+		j->tries = j->judged = 0;
 	keep_progress(j, at.progress);
 	j->tries++;
-	if (j->tries < track_most_tries(r->problem.type)) {
+	j->judged += judged;
+	j->all_tries++;
+	if (j->judged < track_most_tries(r->problem.type) && j->all_tries < RETRIES_ALL) {
 		atomic_fetch_add(&s->ledger.retries, 1);
 		ledger_problem(&s->ledger, r->problem.detail, r->now_ms);
 		j->next_us = clock_monotonic_us() + track_wait_ms(j->tries) * 1000;
@@ -126,6 +136,13 @@ static void failed(struct timetable *t, struct run *r, struct job *j, struct sli
 	if (sequence_compare(at.sequence, sequence) < 0 && !move_on(b, j, &at, sequence))
 		return;
 	station_problem(t->process, s, "a run is given up", r->problem.detail);
+}
+
+/* A run that has not begun is known here alone. */
+static void ask_again(struct job *j, const struct position *at)
+{
+	if (j->asked && !j->known && !at->progress.n)
+		atomic_store(&j->station->run_now, true);
 }
 
 static void run_once(struct timetable *t, struct run *r, struct job *j, struct position *at, struct slice sequence)
@@ -146,11 +163,15 @@ static void run_once(struct timetable *t, struct run *r, struct job *j, struct p
 			return;
 		break;
 	case EFFECT_DONE: set_done(j, c.created_ms); break;
-	case EFFECT_LOST: j->known = false; return;
+	case EFFECT_LOST:
+		j->known = false;
+		ask_again(j, at);
+		return;
 	case EFFECT_FAILED:
 		if (r->problem.type == PROBLEM_BUSY && atomic_load(&t->give_way))
 			return;
 		failed(t, r, j, sequence);
+		ask_again(j, at);
 		return;
 	}
 	atomic_fetch_add(&s->ledger.done, 1);
@@ -164,9 +185,17 @@ static struct slice next_run(struct run *r, struct job *j, const struct position
 
 	if (begun.n)
 		return begun;
+	j->asked = false;
 	if (due_ms > schedule_ms(at->sequence))
 		return sequence_of(r->arena, due_ms);
-	return atomic_exchange(&j->station->run_now, false) ? sequence_of(r->arena, now) : SLICE("");
+	j->asked = atomic_exchange(&j->station->run_now, false);
+	return j->asked ? sequence_of(r->arena, now) : SLICE("");
+}
+
+/* A server with a wrong clock may have run it in what is the future by this one; no run would be due until then. */
+static bool is_ahead(const struct run *r, const struct position *at)
+{
+	return at->stored && !effect_begun(at->progress).n && schedule_ms(at->sequence) > r->now_ms + AHEAD_MOST_MS;
 }
 
 static void run_job(struct timetable *t, struct run *r, struct job *j, int64_t due_ms)
@@ -182,6 +211,11 @@ static void run_job(struct timetable *t, struct run *r, struct job *j, int64_t d
 		return;
 	}
 	if (!at.stored) { /* a new schedule begins with the next time */
+		(void)!move_on(r, j, &at, sequence_of(r->arena, due_ms));
+		return;
+	}
+	if (is_ahead(r, &at)) {
+		station_problem(t->process, s, "its schedule begins anew", SLICE("its last run is in the future"));
 		(void)!move_on(r, j, &at, sequence_of(r->arena, due_ms));
 		return;
 	}
@@ -206,12 +240,16 @@ static int64_t look(struct timetable *t, struct job *j)
 	struct station *s = j->station;
 	int64_t now = app_now_ms(p->app), due = schedule_due_ms(s->processor, now);
 	int64_t next = due + s->processor->every_seconds * 1000 - now;
-	bool asked = atomic_load(&s->run_now), done = j->known && j->done_ms >= due && !asked;
+	bool asked = atomic_load(&s->run_now);
+	bool done = j->known && j->done_ms >= due && j->done_ms <= now + AHEAD_MOST_MS && !asked;
 
-	if (done || atomic_load(&s->paused))
+	if (done || atomic_load(&s->paused)) {
+		atomic_store(&s->due_ms, 0); /* a run that is under way waits */
 		return next;
+	}
 	if (!asked && !is_ours(p)) {
 		j->known = false; /* the owner moves it */
+		atomic_store(&s->due_ms, 0);
 		return next < TICK_HELD_MS ? next : TICK_HELD_MS;
 	}
 	if (clock_monotonic_us() < j->next_us)
@@ -219,6 +257,8 @@ static int64_t look(struct timetable *t, struct job *j)
 	ARENA_TRY(&t->arena, {
 		struct run r = process_run(p, t->backend, &t->arena);
 
+		atomic_store(&j->unserved, false);
+		r.unserved = &j->unserved;
 		run_job(t, &r, j, due);
 	}, {
 		j->known = false;

@@ -53,7 +53,10 @@ static const char design[] =
 	"    when: spreads = true\n"
 	"    each: reader in readers()\n"
 	"    put: Copy\n"
-	"    with: {name: reader.name, id: id}\n";
+	"    with: {name: reader.name, id: id}\n"
+	"  hourly:\n"
+	"    every: hour\n"
+	"    count: Tally('hours').total by 100 / Setting('hour').divisor\n";
 
 static struct client c;
 static struct process *process;
@@ -700,6 +703,88 @@ static void operators_alone_have_processors(void **state)
 	client_is(&c, 404);
 }
 
+/* ---- schedules ---- */
+
+#define DAY_MS (24 * 3600 * INT64_C(1000))
+
+static struct station *hourly(void)
+{
+	return process_station(process, SLICE("hourly"));
+}
+
+static int64_t ran_ms(void)
+{
+	return atomic_load(&hourly()->ran_ms);
+}
+
+static void await_first_look(void)
+{
+	for (int i = 0; i < 10000 && !ran_ms(); i++)
+		pause_briefly();
+	assert_true(ran_ms() > 0);
+}
+
+static void a_schedule_that_was_run_in_the_future_begins_anew(void **state)
+{
+	(void)state;
+	put("/settings/hour", "{\"divisor\":100}");
+	app_ms = 40 * DAY_MS;
+	process = start();
+	await_first_look();
+	assert_true(ran_ms() > clock_now_ms(&clock_system) + 39 * DAY_MS);
+	stop();
+	app_ms = 0;
+	process = start();
+	await_first_look();
+	assert_true(ran_ms() <= clock_now_ms(&clock_system));
+	assert_int_equal(total("hours"), 0);
+	app_ms = 3600 * INT64_C(1000);
+	schedule_wake(process);
+	for (int i = 0; i < 10000 && !total("hours"); i++)
+		pause_briefly();
+	assert_int_equal(total("hours"), 1);
+	app_ms = 40 * DAY_MS; /* while it runs */
+	schedule_wake(process);
+	for (int i = 0; i < 10000 && total("hours") < 2; i++)
+		pause_briefly();
+	assert_true(ran_ms() > clock_now_ms(&clock_system) + 39 * DAY_MS);
+	app_ms = 3600 * INT64_C(1000);
+	schedule_wake(process);
+	for (int i = 0; i < 10000 && ran_ms() > clock_now_ms(&clock_system) + DAY_MS; i++)
+		pause_briefly();
+	assert_true(ran_ms() <= clock_now_ms(&clock_system) + DAY_MS);
+}
+
+/* Asks for a run, whose first try fails, and pauses. */
+static void fail_once(void)
+{
+	uint64_t before = atomic_load(&hourly()->ledger.retries);
+
+	client_ask(&c, APP_PATCH, "/settings/hour", "{\"divisor\":1e-125}");
+	client_is(&c, 200);
+	control("/processors/hourly/run");
+	for (int i = 0; i < 10000 && atomic_load(&hourly()->ledger.retries) == before; i++)
+		pause_briefly();
+	control("/processors/hourly/pause");
+}
+
+static void a_run_that_was_asked_for_is_tried_again_though_it_has_not_begun(void **state)
+{
+	(void)state;
+	put("/settings/hour", "{\"divisor\":1e-125}");
+	process = start();
+	await_first_look();
+	for (int i = 0; i < 20 && total("hours") < 1; i++) { /* it is given up after some tries: then once more */
+		fail_once();
+		await_idle(); /* what is paused does not wait */
+		client_ask(&c, APP_PATCH, "/settings/hour", "{\"divisor\":100}");
+		client_is(&c, 200);
+		control("/processors/hourly/resume");
+		await_idle();
+	}
+	assert_int_equal(total("hours"), 1);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -721,6 +806,8 @@ int main(void)
 		TEST(a_change_waiting_for_a_retry_does_not_slow_writers),
 		TEST(trimmed_changes_are_counted),
 		cmocka_unit_test_setup_teardown(a_clock_that_jumps_loses_and_repeats_nothing, setup_jumping, teardown),
+		TEST(a_schedule_that_was_run_in_the_future_begins_anew),
+		TEST(a_run_that_was_asked_for_is_tried_again_though_it_has_not_begun),
 		TEST(operators_alone_have_processors),
 	};
 
