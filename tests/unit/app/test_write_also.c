@@ -81,10 +81,40 @@ static void an_item_that_is_added_to_is_not_deleted(void **state)
 	app_fixture_close(&f);
 }
 
+/* The children leave room for what is written with the deletion. */
+static void a_deletion_with_children_writes_all_that_goes_with_it(void **state)
+{
+	struct app_fixture f;
+	char name[32];
+	struct buf b;
+
+	(void)state;
+	app_fixture_open(&f, design);
+	buf_init(&b, &f.arena);
+	for (int i = 0; i < 30; i++)
+		buf_printf(&b, "%s\"e%d\"", i ? "," : "", i);
+	created(&f, "ann", "Board", "b", arena_printf(&f.arena, "{\"names\":[%.*s]}", SLICE_ARG(buf_slice(&b))).p);
+	for (int i = 0; i < 24; i++) {
+		snprintf(name, sizeof(name), "b/c%d", i);
+		created(&f, "ann", "Card", name, NULL);
+	}
+	deleted(&f, "ann", "Board", "b");
+	for (int i = 0; i < 30; i++) {
+		snprintf(name, sizeof(name), "ENTRY#e%d", i);
+		assert_true(is_stored(&f, name, "ENTRY"));
+	}
+	for (int i = 0; i < 24; i++) {
+		snprintf(name, sizeof(name), "CARD#c%d", i);
+		assert_false(is_stored(&f, "BOARD#b", name));
+	}
+	app_fixture_close(&f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(an_item_that_is_added_to_is_not_deleted),
+		cmocka_unit_test(a_deletion_with_children_writes_all_that_goes_with_it),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
