@@ -110,11 +110,59 @@ static void a_deletion_with_children_writes_all_that_goes_with_it(void **state)
 	app_fixture_close(&f);
 }
 
+struct watcher {
+	struct backend backend; /* first */
+	struct backend *inner;
+	int apart; /* times that the position was committed without the new item */
+};
+
+static void watcher_call(struct backend *b, struct arena *a, const char *operation, struct slice body,
+			 struct backend_reply *reply)
+{
+	struct watcher *w = (struct watcher *)b;
+
+	w->inner->call(w->inner, a, operation, body, reply);
+	if (reply->status == 200 && memmem(body.p, body.n, "POSITION", 8) && !memmem(body.p, body.n, "fresh", 5))
+		w->apart++;
+}
+
+/* What rides on a write (a processor's position) is committed with it, and not with the removal of an expired item that
+ * is in its place. */
+static void riders_wait_for_their_own_write(void **state)
+{
+	struct app_fixture f;
+	struct run *r;
+	struct write_result out = { 0 };
+	struct value_member key[] = { { SLICE("PK"), VALUE_ABSENT }, { SLICE("SK"), VALUE_ABSENT } };
+	struct value_member by[] = { { SLICE("n"), VALUE_ABSENT } };
+	struct watcher w = { .backend = { .call = watcher_call } };
+	struct dyn_write rider = { .kind = DYN_UPDATE, .add = by, .add_count = 1 };
+
+	(void)state;
+	app_fixture_open_still(&f, design);
+	created(&f, "ann", "Ticket", "t", "{\"expires_at\":1768472000,\"text\":\"old\"}");
+	r = app_fixture_run(&f, "ann");
+	key[0].value = key[1].value = value_make_s(r->arena, SLICE("POSITION"));
+	by[0].value = value_make_i64(r->arena, 1);
+	rider.key = value_make_map(r->arena, key, 2);
+	w.inner = f.backend;
+	r->backend = &w.backend;
+	r->riders = &rider;
+	r->rider_count = 1;
+	must(r, try_create(r, "Ticket", "t", "{\"text\":\"fresh\"}", &out), "Ticket");
+	assert_null(r->riders);
+	assert_int_equal(w.apart, 0);
+	assert_text(item(&f, "Ticket", "t"), "text", "fresh");
+	assert_int_equal(number(stored(&f, "POSITION", "POSITION"), "n"), 1);
+	app_fixture_close(&f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(an_item_that_is_added_to_is_not_deleted),
 		cmocka_unit_test(a_deletion_with_children_writes_all_that_goes_with_it),
+		cmocka_unit_test(riders_wait_for_their_own_write),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
