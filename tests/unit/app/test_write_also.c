@@ -3,13 +3,20 @@
 #include "write_helper.h"
 
 static const char design[] = "entities:\n"
+			     "  Team:\n"
+			     "    path: /teams/<team>\n"
+			     "    attributes: {team: 'string, required'}\n"
+			     "    keys: {PK: TEAM#<team>, SK: TEAM}\n"
+			     "    delete: {then remove: [boards]}\n"
+			     "    allow: {create, read, update, delete: anyone}\n"
 			     "  Board:\n"
 			     "    path: /boards/<board>\n"
 			     "    attributes:\n"
 			     "      board: string, required\n"
+			     "      team: string\n"
 			     "      names: list of string 0..40\n"
 			     "      stars: counter\n"
-			     "    keys: {PK: BOARD#<board>, SK: BOARD}\n"
+			     "    keys: {PK: BOARD#<board>, SK: BOARD, GSI1PK: TEAM#<team>, GSI1SK: <board>}\n"
 			     "    also:\n"
 			     "      - {on: deleted, for: one in names, put: Entry, with: {entry: one, board: board}}\n"
 			     "    delete: {then remove: [cards]}\n"
@@ -54,6 +61,10 @@ static const char design[] = "entities:\n"
 			     "    keys: {PK: TICKET#<ticket>, SK: TICKET}\n"
 			     "    allow: {create, read, update, delete: anyone}\n"
 			     "access:\n"
+			     "  boards:\n"
+			     "    path: /teams/<team>/boards\n"
+			     "    query: GSI1\n"
+			     "    where: {GSI1PK: TEAM#<team>}\n"
 			     "  cards:\n"
 			     "    path: /boards/<board>/cards\n"
 			     "    query: table\n"
@@ -80,32 +91,62 @@ static void an_item_that_is_added_to_is_not_deleted(void **state)
 	app_fixture_close(&f);
 }
 
+/* A board of the team with 24 cards; 30 entries are written when it is deleted. */
+static void create_board(struct app_fixture *f)
+{
+	char name[32];
+	struct buf b;
+
+	buf_init(&b, &f->arena);
+	buf_lit(&b, "{\"team\":\"t\",\"names\":[\"e0\"");
+	for (int i = 1; i < 30; i++)
+		buf_printf(&b, ",\"e%d\"", i);
+	buf_lit(&b, "]}");
+	created(f, "ann", "Board", "b", arena_printf(&f->arena, "%.*s", SLICE_ARG(buf_slice(&b))).p);
+	for (int i = 0; i < 24; i++) {
+		snprintf(name, sizeof(name), "b/c%d", i);
+		created(f, "ann", "Card", name, NULL);
+	}
+}
+
+static void assert_board_is_gone(struct app_fixture *f)
+{
+	char name[32];
+
+	assert_false(is_stored(f, "BOARD#b", "BOARD"));
+	for (int i = 0; i < 30; i++) {
+		snprintf(name, sizeof(name), "ENTRY#e%d", i);
+		assert_true(is_stored(f, name, "ENTRY"));
+	}
+	for (int i = 0; i < 24; i++) {
+		snprintf(name, sizeof(name), "CARD#c%d", i);
+		assert_false(is_stored(f, "BOARD#b", name));
+	}
+}
+
 /* The children leave room for what is written with the deletion. */
 static void a_deletion_with_children_writes_all_that_goes_with_it(void **state)
 {
 	struct app_fixture f;
-	char name[32];
-	struct buf b;
 
 	(void)state;
 	app_fixture_open(&f, design);
-	buf_init(&b, &f.arena);
-	for (int i = 0; i < 30; i++)
-		buf_printf(&b, "%s\"e%d\"", i ? "," : "", i);
-	created(&f, "ann", "Board", "b", arena_printf(&f.arena, "{\"names\":[%.*s]}", SLICE_ARG(buf_slice(&b))).p);
-	for (int i = 0; i < 24; i++) {
-		snprintf(name, sizeof(name), "b/c%d", i);
-		created(&f, "ann", "Card", name, NULL);
-	}
+	create_board(&f);
 	deleted(&f, "ann", "Board", "b");
-	for (int i = 0; i < 30; i++) {
-		snprintf(name, sizeof(name), "ENTRY#e%d", i);
-		assert_true(is_stored(&f, name, "ENTRY"));
-	}
-	for (int i = 0; i < 24; i++) {
-		snprintf(name, sizeof(name), "CARD#c%d", i);
-		assert_false(is_stored(&f, "BOARD#b", name));
-	}
+	assert_board_is_gone(&f);
+	app_fixture_close(&f);
+}
+
+static void so_does_a_cascade(void **state)
+{
+	struct app_fixture f;
+
+	(void)state;
+	app_fixture_open(&f, design);
+	created(&f, "ann", "Team", "t", NULL);
+	create_board(&f);
+	deleted(&f, "ann", "Team", "t");
+	assert_board_is_gone(&f);
 	app_fixture_close(&f);
 }
 
@@ -161,6 +202,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(an_item_that_is_added_to_is_not_deleted),
 		cmocka_unit_test(a_deletion_with_children_writes_all_that_goes_with_it),
+		cmocka_unit_test(so_does_a_cascade),
 		cmocka_unit_test(riders_wait_for_their_own_write),
 	};
 
