@@ -24,6 +24,8 @@ struct loading {
 	size_t n;
 };
 
+#define PACKED_MOST (4u << 20) /* larger files are stored as they are: unpacking stalls an event loop */
+
 static bool has_ending(struct slice s, const char *ending)
 {
 	size_t n = strlen(ending);
@@ -104,7 +106,7 @@ static bool add_file(struct loading *l, int fd, struct slice path)
 		return false;
 	whole = buf_slice(&b);
 	packed = gzip_pack(&l->gzip, &l->scratch, whole);
-	f->plain = !packed.n;
+	f->plain = !packed.n || whole.n > PACKED_MOST;
 	packed = arena_copy(l->a, f->plain ? whole : packed);
 	f->path = arena_cstr(l->a, path);
 	f->type = type_of(path);

@@ -41,7 +41,7 @@ static bool action_changes(const struct action *a, const struct name *at)
 	return names_among(a->remove_at, a->remove_count, at) || names_among(a->input_at, a->input_count, at);
 }
 
-/* Whether clients make such items, or can change which target they need. */
+/* Whether clients make such items, or can change which target they need, also by writing something else (`also`). */
 static bool clients_decide(const struct design *d, struct arena *a, const struct entity *e, const struct requirement *q)
 {
 	bool updates = !e->internal && e->allow[ALLOW_UPDATE] && e->allow[ALLOW_UPDATE]->kind != TERM_NEVER;
@@ -55,6 +55,8 @@ static bool clients_decide(const struct design *d, struct arena *a, const struct
 	for (size_t i = 0; i < names.count; i++) {
 		const struct attribute *x = slots_attribute(e->slots, names.list[i]);
 
+		if (x && design_also_sets(d, e, x->name))
+			return true;
 		if (x && updates && !x->fixed && !x->managed && !x->id && !x->derived)
 			return true;
 		for (size_t k = 0; k < e->action_count; k++)

@@ -117,6 +117,26 @@ test('logging out ends this session, and everywhere all of them, at once', async
   await isOver(later);
 });
 
+test('a revoked renewal token ends no other session', async () => {
+  const { login } = await account();
+  const stolen = await login();
+  await stolen.caller.post('/logout');
+  const mine = await login();
+  await app.nobody.post('/logout', { renewal: stolen.renewal, everywhere: true }, { status: 401, type: 'unauthenticated' });
+  await goesOn(mine);
+  await app.nobody.post('/logout', { renewal: stolen.renewal });
+  await goesOn(mine);
+});
+
+test('a renewal token logs out also beside a token that has ended', async () => {
+  const { login } = await account();
+  const { caller, renewal } = await login();
+  const late = app.withToken('ended');
+  await late.post('/logout', undefined, { status: 401, type: 'unauthenticated' });
+  await late.post('/logout', { renewal });
+  await isOver({ caller, renewal });
+});
+
 test('whose token has no session cannot log out, nor can anonymous callers', async () => {
   await app.nobody.post('/logout', {}, { status: 401 });
   await admin.post('/logout', {}, { status: 409, type: 'conflict' });

@@ -74,6 +74,11 @@ test('nobody reads what is of another tenant, by its address or by any list', as
   assert.deepEqual(names(await operator.list(`/days/${day}/tasks`)), ['of acme', 'of beta']);
 });
 
+test('a list of companions is kept by no shared cache: what it shows depends on the tenant', async () => {
+  const { headers } = await ann.get('/all-tags/red/projects');
+  assert.match(headers.get('cache-control'), /^private/);
+});
+
 test('what is exempt is for everybody', async () => {
   await operator.post('/plans', { plan: 'free', price: 0 });
   for (const caller of [ann, bob, homeless, app.nobody]) assert.equal((await caller.get('/plans/free')).body.price, 0);

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { ROOT, freshDirectory, runToEnd, startDesign } from './harness.mjs';
+import { eventually, noteWrite, ROOT, freshDirectory, runToEnd, startDesign } from './harness.mjs';
 
 const file = join(ROOT, 'tests', 'designs', 'sensors', 'sensors.yaml');
 const app = await startDesign(file);
@@ -133,6 +133,8 @@ test('docs/design-language.md: the weather', async () => {
   const old = new Date(Date.now() - 90 * 86400_000).toISOString();
   await eva.post('/stations/pole/readings', { at: old, value: 1 });
   await weather.settled();
+  noteWrite();
+  await eventually(); // the run reads an index
   await boss.post('/processors/forget%20old%20hours/run');
   await weather.settled();
   assert.deepEqual((await eva.list('/stations/pole/all-hours')).map((each) => each.hour), ['2026-02-01T10'].filter((each) => each !== old.slice(0, 13)));

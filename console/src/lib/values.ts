@@ -114,7 +114,7 @@ function checkValue(value: unknown, path: string): AttributeValue {
     throw new JsonError(`${path}: one of ${Object.keys(typeNames).join(', ')}, as in {"S": "text"}`);
   const type = names[0] as TypeName;
   const content = value[type];
-  const wrong = () => new JsonError(`${path}: this is no ${typeNames[type]}`);
+  const wrong = () => new JsonError(`${path}: this is not a ${typeNames[type]}`);
   const digits = (of: unknown) => (typeof of === 'number' || of instanceof ExactNumber ? String(of) : of);
   switch (type) {
     case 'S':

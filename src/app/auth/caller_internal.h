@@ -31,7 +31,9 @@ bool caller_renewal_key(struct slice design, const uint8_t secret[CALLER_SECRET_
 void caller_put_tokens(struct run *r, const struct login *login, int64_t number, struct buf *b);
 bool caller_mail_key(struct slice design, const uint8_t secret[CALLER_SECRET_BYTES],
 		     uint8_t out[JWT_KEY_BYTES]) MUST_CHECK;
-/* The account's name in a body: an attribute of login.by, or `name` (*by and *entity NULL: any). INVALID: none. */
+/* The name under which attempts are counted. */
+struct slice caller_counted_name(struct run *r, struct slice name);
+/* The account's name in a body, as given: an attribute of login.by, or `name` (*by and *entity NULL: any). INVALID: none. */
 bool caller_given_name(struct run *r, const struct json *body, const struct entity **entity, const struct name **by,
 		       struct slice *name) MUST_CHECK;
 /* The account of such a name; its entity NULL: none. */

@@ -66,7 +66,7 @@ static bool read_name(struct run *r, const struct json *body, struct attempt *a)
 }
 
 /* Trimmed and in lower case, whatever the attribute's type: ALICE's failures are alice's. */
-static struct slice counted_name(struct run *r, struct slice name)
+struct slice caller_counted_name(struct run *r, struct slice name)
 {
 	char *copy;
 
@@ -84,9 +84,11 @@ bool caller_given_name(struct run *r, const struct json *body, const struct enti
 
 	if (!read_name(r, body, &a))
 		return run_invalid(r, caller_first_login(r->design)->login.by[0], "is missing");
+	if (a.name.n > NAME_MOST)
+		return run_invalid(r, caller_first_login(r->design)->login.by[0], "is too long");
 	*entity = a.entity;
 	*by = a.by;
-	*name = counted_name(r, a.name);
+	*name = a.name;
 	return true;
 }
 
@@ -107,7 +109,7 @@ static bool read_attempt(struct run *r, const struct json *body, struct slice cl
 		ok = run_invalid(r, SLICE("password"), "is missing");
 	if (!ok)
 		return false;
-	a->counted = (struct throttle_attempt){ .name = counted_name(r, a->name), .address = client };
+	a->counted = (struct throttle_attempt){ .name = caller_counted_name(r, a->name), .address = client };
 	return true;
 }
 
@@ -201,7 +203,7 @@ static bool reply_with(struct run *r, const struct attempt *a, struct buf *b)
 {
 	json_open(b, '{');
 	caller_put_tokens(r, &a->entity->login, a->entity->login.session_seconds ? 1 : 0, b);
-	json_name_string(b, counted_name(r, a->entity->name));
+	json_name_string(b, caller_counted_name(r, a->entity->name));
 	if (!output_row(r, &a->account, false, NULL, 0, b))
 		return false;
 	buf_byte(b, '}');

@@ -153,13 +153,17 @@ static bool drop_session(void *ctx, struct sessions *list)
 bool caller_logout(struct run *r, const struct json *body)
 {
 	const struct json *everywhere = json_get_present(body, "everywhere");
+	bool by_renewal = json_get_present(body, "renewal") != NULL;
 	int64_t number;
 	struct value key;
 	struct slice id;
 
 	if (everywhere && !json_is(everywhere, JSON_BOOL))
 		return run_invalid(r, SLICE("everywhere"), "must be true or false");
-	if (json_get_present(body, "renewal") && !read_renewal(r, body, &number))
+	if (by_renewal && !read_renewal(r, body, &number))
+		return false;
+	/* A token that was revoked ends its own session once more, and no other. */
+	if (by_renewal && everywhere && everywhere->boolean && !caller_session_renew(r))
 		return false;
 	if (!r->caller.subject.n && !r->caller.operator_)
 		return refuse(r, "nobody is logged in");

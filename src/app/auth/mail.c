@@ -140,7 +140,8 @@ static bool note(struct run *r, const struct mail_note *head, const struct slice
 /* Each request counts as a failure: mail to one account, and from one address, is slowed as guesses are. */
 static bool may_ask(struct run *r, struct slice what, struct slice name, struct slice client)
 {
-	struct throttle_attempt a = { .name = arena_printf(r->arena, "%.*s#%.*s", SLICE_ARG(what), SLICE_ARG(name)),
+	struct throttle_attempt a = { .name = arena_printf(r->arena, "%.*s#%.*s", SLICE_ARG(what),
+							   SLICE_ARG(caller_counted_name(r, name))),
 				      .address = client };
 	int wait;
 
@@ -183,6 +184,7 @@ static struct slice address_digest(struct run *r, struct slice address)
 	uint8_t made[EVP_MAX_MD_SIZE];
 	struct buf b;
 
+	address = arena_printf(r->arena, "address%c%.*s", 0, SLICE_ARG(address)); /* never the text of a token */
 	if (!HMAC(EVP_sha256(), r->app->callers->mail_key, JWT_KEY_BYTES, (const uint8_t *)address.p, address.n, made,
 		  NULL))
 		arena_out_of_memory(r->arena);

@@ -200,7 +200,7 @@ static bool add_session(void *ctx, struct sessions *s)
 	const struct session *made = ctx, *first = s->list;
 
 	for (size_t i = s->count; i-- > 0;)
-		if (!slice_equal(s->list[i].stamp, made->stamp))
+		if (!slice_equal(s->list[i].stamp, made->stamp) && s->list[i].renewed_ms <= made->renewed_ms)
 			sessions_drop(s, &s->list[i]);
 	for (size_t i = 1; i < s->count; i++)
 		if (s->list[i].until_s < first->until_s)

@@ -65,7 +65,9 @@ static bool is_caller(const void *ctx, const struct term *t)
 {
 	(void)ctx;
 	return t->kind == TERM_CALLER || t->kind == TERM_CLAIM || t->kind == TERM_IS_ROLE || t->kind == TERM_MAY ||
-	       t->kind == TERM_VISIBLE /* asks rules of others */;
+	       t->kind == TERM_VISIBLE /* asks rules of others */ ||
+	       /* what the rule for everywhere keeps from the caller is absent */
+	       ((t->kind == TERM_FETCH || t->kind == TERM_EXISTS) && t->entity && t->entity->everywhere);
 }
 
 static bool term_asks(const struct term *t)
@@ -89,7 +91,7 @@ static bool entity_asks(const struct entity *e)
 
 	for (size_t i = 0; i < e->attribute_count; i++)
 		hides = hides || e->attributes[i].private_;
-	return term_asks(e->allow[ALLOW_READ]) || term_asks(e->allow[ALLOW_LIST]) ||
+	return term_asks(e->everywhere) || term_asks(e->allow[ALLOW_READ]) || term_asks(e->allow[ALLOW_LIST]) ||
 	       (hides && term_asks(e->allow[ALLOW_UPDATE]));
 }
 
@@ -150,7 +152,8 @@ static bool asks_caller(void *ctx, const struct access *access)
 		return true;
 	for (int returned = 0; returned < 2; returned++) {
 		read_kinds(x->d, access, returned, x->a, &kinds);
-		if (any_asks(&kinds))
+		/* Companions must pass the rule for everywhere of their entity. */
+		if (any_asks(&kinds) || (kinds.others && term_asks(x->d->everywhere.rule)))
 			return true;
 	}
 	return any_part(access, asks_caller, &inner);

@@ -206,6 +206,7 @@ struct show_question {
 	bool of_list;  /* the pattern's own, where it reads rows */
 	bool followed; /* the rows only lead to others: those of an entity without any rule pass */
 	bool whole;    /* the rows have all their attributes */
+	bool led;      /* `then` led to them: the key of the query proves nothing about them */
 };
 /* Keeps the rows that the caller may see, in order; *n is how many. */
 bool show_allowed(struct pattern *p, struct found *rows, size_t *n, const struct show_question *q) MUST_CHECK;

@@ -104,7 +104,8 @@ static bool may_see(struct pattern *p, struct found *row, bool *out)
 					      .of_rows = true,
 					      .of_list = true,
 					      .followed = p->followed,
-					      .whole = true },
+					      .whole = true,
+					      .led = p->access->has_then },
 		     out);
 }
 

@@ -62,7 +62,7 @@ static const struct term *companion_rule(const struct pattern *p, const struct r
 {
 	const struct entity *of = q->of_rows ? entity_of_companion(p->g->r, row->full) : NULL;
 
-	return of && !p->known->keeps ? of->everywhere : NULL;
+	return of && (q->led || !p->known->keeps) ? of->everywhere : NULL;
 }
 
 /* Of items without an entity only companions are shown. They have no rule but the pattern's, and that for everywhere. */
@@ -267,7 +267,7 @@ static bool show_rows(struct pattern *p, struct found *rows, size_t *n)
 		/* Rows that the caller may not see lead nowhere. The parts of a merge have checked that already. */
 		if ((a->kind != ACCESS_MERGE && !show_allowed(p, rows, n, &q)) || !fetch(p, rows, n))
 			return false;
-		q.whole = true;
+		q.whole = q.led = true;
 	}
 	q.verb = one ? ALLOW_READ : ALLOW_LIST;
 	q.of_rows = a->kind != ACCESS_MERGE || a->has_then;

@@ -34,7 +34,7 @@ static const struct row_of_kind {
 	[ROUTE_EACH] = { ROW_BODY | ROW_WRITE | ROW_ALONE, handle_each },
 	[ROUTE_LOGIN] = { ROW_PUBLIC | ROW_BODY | ROW_ALONE, handle_login },
 	[ROUTE_RENEW] = { ROW_PUBLIC | ROW_BODY | ROW_ALONE, handle_renew },
-	[ROUTE_LOGOUT] = { ROW_BODY | ROW_ALONE, handle_logout },
+	[ROUTE_LOGOUT] = { ROW_PUBLIC | ROW_BODY | ROW_ALONE, handle_logout },
 	[ROUTE_ROLE] = { ROW_BODY | ROW_WRITE | ROW_ONE | ROW_ALONE, handle_role },
 	[ROUTE_RESET_SEND] = { ROW_PUBLIC | ROW_BODY | ROW_ALONE, handle_reset_send },
 	[ROUTE_RESET] = { ROW_PUBLIC | ROW_BODY | ROW_ALONE, handle_reset },

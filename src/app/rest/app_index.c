@@ -144,8 +144,11 @@ bool handle_renew(struct app_exchange *x)
 	return true;
 }
 
+/* A renewal token in the body says whose session it is: the other token may have ended. */
 bool handle_logout(struct app_exchange *x)
 {
+	if (!json_get_present(x->body, "renewal") && !caller_read(&x->run, x->q->authorization))
+		return false;
 	if (!moved_allows(&x->run) || !caller_logout(&x->run, x->body))
 		return false;
 	x->answer.status = 204;

@@ -36,6 +36,9 @@ static bool add_children(struct plan *p)
 	struct doomed_list rows;
 	bool fits;
 
+	/* They would take the room of what is also written, which must be in this transaction. */
+	if (plan_has_also(p))
+		return true;
 	/* On a remote table each pattern is a round trip, and its index may be late: the keeper does it. */
 	if (run_is_remote(p->run) && p->run->app->keeper_runs && !p->write->under)
 		return true;

@@ -22,8 +22,8 @@ struct also {
 
 static int event_of(const struct plan *p)
 {
-	if (!p->item)
-		return ON_DELETED;
+	if (!p->item) /* nor an old one: an update that only adds, which is no event */
+		return value_present(p->old) ? ON_DELETED : 0;
 	if (!value_present(p->old))
 		return ON_CREATED;
 	return p->changed.count || p->self.count || value_present(p->write->hash) ? ON_UPDATED : 0;

@@ -183,6 +183,21 @@ static bool chosen_here(struct plan *p)
 	return true;
 }
 
+/* The riders stay with the write that is refused: what they say has not happened yet. */
+static bool remove_expired(struct run *r, const struct entity *e, struct value item)
+{
+	const struct dyn_write *riders = r->riders;
+	size_t n = r->rider_count;
+	bool removed;
+
+	r->riders = NULL;
+	r->rider_count = 0;
+	removed = write_remove(r, e, dyn_key_of(r, item));
+	r->riders = riders;
+	r->rider_count = n;
+	return removed;
+}
+
 /* The target key is occupied. */
 static enum plan_end refused_place(struct plan *p, const struct dyn_refusal *f)
 {
@@ -198,7 +213,7 @@ static enum plan_end refused_place(struct plan *p, const struct dyn_refusal *f)
 		const struct entity *of = entity_of(p->run, f->item);
 
 		if (of)
-			return write_remove(p->run, of, dyn_key_of(p->run, f->item)) ? PLAN_AGAIN : PLAN_FAILED;
+			return remove_expired(p->run, of, f->item) ? PLAN_AGAIN : PLAN_FAILED;
 	}
 	if (!value_present(p->old) && (write_skips(p) || w->action || chosen_here(p)))
 		return PLAN_AGAIN;

@@ -11,7 +11,7 @@ struct held {
 	struct plan_action *action;
 	const struct entity *entity;
 	const struct check_rule *check;
-	struct row item; /* as read, in full */
+	struct row item; /* in full: as read; of PLAN_MAIN, as it becomes */
 };
 
 static bool fail_check(const struct held *h)
@@ -26,13 +26,16 @@ static bool fail_check(const struct held *h)
 			SLICE_ARG(h->check->sentence));
 }
 
+/* The condition is on the item as it is stored: what the write itself sets is not there yet. */
 static void still(struct held *h, const struct name_list *names)
 {
+	const struct row *was = h->action->role == PLAN_MAIN ? &h->action->of->old_row : &h->item;
+
 	for (size_t i = 0; i < names->count; i++) {
 		const struct name *n = names->list[i];
 
 		if (!slots_attribute(h->entity->slots, n)->from_key && !n->of_table)
-			fields_set(&h->action->equal, n->text, row_get(&h->item, n));
+			fields_set(&h->action->equal, n->text, row_get(was, n));
 	}
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "http/serve/web_file.h"
 
+#include "http/connection/admit.h"
 #include "http/connection/connection.h"
 #include "http/loop.h"
 
@@ -9,6 +10,20 @@ bool web_file_is_known(const struct exchange *ex, struct slice etag)
 	struct slice list = request_header(&ex->req, SLICE("if-none-match"));
 
 	return list.n && (slice_is(list, "*") || memmem(list.p, list.n, etag.p, etag.n));
+}
+
+/* From the budget of all requests: the client may read slowly. */
+static bool unpack(struct exchange *ex, const struct web_file *f, struct slice *body)
+{
+	struct slice packed = slice_make((const char *)f->data, f->stored);
+	bool ok;
+
+	if (!admit_memory(ex))
+		arena_out_of_memory(&ex->arena);
+	ex->arena.strict = true;
+	ok = gunzip(&ex->loop->gzip, &ex->arena, packed, f->bytes + 1, body) == GUNZIP_OK;
+	ex->arena.strict = false;
+	return ok;
 }
 
 /* As it is stored, or decompressed for the rare client without gzip. */
@@ -20,7 +35,7 @@ static void reply_body(struct exchange *ex, const struct web_file *f, struct sli
 	ex->packed = true;
 	if (!f->plain && http_list_has(accept, SLICE("gzip")))
 		headers = arena_printf(&ex->arena, "Content-Encoding: gzip\r\n%.*s", SLICE_ARG(headers));
-	else if (!f->plain && gunzip(&ex->loop->gzip, &ex->arena, body, f->bytes + 1, &body) != GUNZIP_OK)
+	else if (!f->plain && !unpack(ex, f, &body))
 		body = SLICE(""); /* cannot happen: we compressed it, and tests decompress each */
 	exchange_reply_with(ex, 200, slice_str(f->type), body, headers);
 }

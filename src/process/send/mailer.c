@@ -56,6 +56,12 @@ static void put_body(const struct design *d, const struct mail *m, struct buf *b
 	json_close(b, '}');
 }
 
+/* The receiver does not want this message, and will not want it later: it makes room for others. */
+static bool is_final(int status)
+{
+	return status == 400 || status == 410 || status == 413 || status == 415 || status == 422;
+}
+
 /* The end of one try; SEND_AGAIN with a reason. */
 static enum send_end post(struct mailer *m, struct arena *a, const struct mail *mail, struct slice *why)
 {
@@ -78,7 +84,7 @@ static enum send_end post(struct mailer *m, struct arena *a, const struct mail *
 	send_http_post(m->http, a, &q, &reply);
 	*why = reply.why;
 	return reply.status >= 200 && reply.status <= 299 ? SEND_TAKEN
-	       : reply.status == 410                      ? SEND_REFUSED
+	       : is_final(reply.status)                   ? SEND_REFUSED
 							  : SEND_AGAIN;
 }
 

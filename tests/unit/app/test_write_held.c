@@ -14,15 +14,18 @@ static const char design[] =
 	"      blue: counter\n"
 	"      both: = red + blue\n"
 	"      most: integer, default 3\n"
+	"      room: integer, default 4\n"
 	"    keys: {PK: SHELF#<id>, SK: SHELF}\n"
 	"    check:\n"
 	"      stock >= 0: there are not so many left\n"
 	"      used <= most: used up\n"
-	"      both <= 4: four of both at most\n"
+	"      both <= room: no more of both\n"
 	"    allow: {create, read, update, delete: anyone}\n"
 	"    actions:\n"
 	"      use: {add: {used: 1}}\n"
 	"      note: {add: {used: 1}, set: {most: most}}\n"
+	"      grow: {add: {used: 1}, set: {most: most + 1}}\n"
+	"      paint: {add: {red: 1}, set: {room: room + 1}}\n"
 	"  Move:\n"
 	"    path: /shelves/<id>/moves/<name>\n"
 	"    attributes:\n      id: string, required\n      name: string, required\n      by: integer, required\n"
@@ -140,6 +143,21 @@ static void an_addition_holds_the_checks(void **state)
 	assert_int_equal(number(item(f, "Shelf", "s"), "used"), 3);
 }
 
+/* The condition is on the item as it was, the check about what it becomes. */
+static void an_addition_may_move_its_limit_too(void **state)
+{
+	struct app_fixture *f = *state;
+
+	for (int i = 1; i <= 5; i++) {
+		acted(f, "ann", "Shelf", "s", "grow", NULL);
+		acted(f, "ann", "Shelf", "s", "paint", NULL);
+	}
+	assert_int_equal(number(item(f, "Shelf", "s"), "used"), 5);
+	assert_int_equal(number(item(f, "Shelf", "s"), "most"), 8);
+	assert_int_equal(number(item(f, "Shelf", "s"), "red"), 5);
+	assert_int_equal(number(item(f, "Shelf", "s"), "room"), 9);
+}
+
 static void a_check_of_what_follows_from_counters_holds(void **state)
 {
 	struct app_fixture *f = *state;
@@ -148,7 +166,7 @@ static void a_check_of_what_follows_from_counters_holds(void **state)
 	created(f, "ann", "Use", "s/2", "{\"colour\":\"blue\"}");
 	created(f, "ann", "Use", "s/3", "{\"colour\":\"blue\"}");
 	created(f, "ann", "Use", "s/4", "{\"colour\":\"blue\"}");
-	create_fails(f, "ann", "Use", "s/5", "{\"colour\":\"red\"}", PROBLEM_CONFLICT, "four of both at most");
+	create_fails(f, "ann", "Use", "s/5", "{\"colour\":\"red\"}", PROBLEM_CONFLICT, "no more of both");
 	updated(f, "ann", "Use", "s/4", "{\"colour\":\"red\"}");
 	deleted(f, "ann", "Use", "s/1");
 	created(f, "ann", "Use", "s/5", "{\"colour\":\"red\"}");
@@ -205,6 +223,7 @@ int main(void)
 		HELD(away_from_a_limit_it_may_go_from_anywhere),
 		HELD(a_limit_may_be_another_attribute),
 		HELD(an_addition_holds_the_checks),
+		HELD(an_addition_may_move_its_limit_too),
 		HELD(a_check_of_what_follows_from_counters_holds),
 		HELD(the_next_number_is_taken_from_a_counter),
 		HELD(a_rule_does_not_read_the_body_for_an_attribute),

@@ -45,6 +45,17 @@ static const char design[] = "entities:\n"
 			     "      one: integer, next of Board(board).numbers\n"
 			     "      two: integer ..9, next of Board(board).numbers\n"
 			     "    keys: {PK: BOARD#<board>, SK: PAIR#<id>}\n"
+			     "    allow: {create, read, update, delete: anyone}\n"
+			     "  Desk:\n" /* comes with two issues */
+			     "    path: /boards/<board>/desks/<id>\n"
+			     "    attributes:\n"
+			     "      board: string, required\n"
+			     "      id: string, required\n"
+			     "      number: integer, next of Board(board).numbers\n"
+			     "    keys: {PK: BOARD#<board>, SK: DESK#<id>}\n"
+			     "    also:\n"
+			     "      - {on: created, put: Issue, with: {board: board, id: '''one'''}}\n"
+			     "      - {on: created, put: Issue, with: {board: board, id: '''two'''}}\n"
 			     "    allow: {create, read, update, delete: anyone}\n";
 
 static void boards(struct app_fixture *f)
@@ -258,6 +269,27 @@ static void a_card_of_another_process_is_no_clash(void **state)
 	app_fixture_close(&f);
 }
 
+static void a_next_try_skips_no_number_that_the_last_one_had(void **state)
+{
+	struct app_fixture f;
+	struct run *r;
+	struct write_result out = { 0 };
+	struct meddler m = { .backend = { .call = meddler_call }, .times = 2 };
+
+	(void)state;
+	boards(&f);
+	r = app_fixture_run(&f, "ann");
+	r->backend = &m.backend;
+	m.inner = f.backend;
+	must(r, try_create(r, "Desk", "b/d", NULL, &out), "Desk");
+	assert_int_equal(m.writes, 3);
+	assert_int_equal(number(out.full, "number"), 3);
+	assert_int_equal(number(item(&f, "Issue", "b/one"), "number"), 4);
+	assert_int_equal(number(item(&f, "Issue", "b/two"), "number"), 5);
+	assert_int_equal(next_card(&f), 6);
+	app_fixture_close(&f);
+}
+
 /* ---- at once ---- */
 
 struct taker {
@@ -358,6 +390,7 @@ int main(void)
 		cmocka_unit_test(numbers_in_use_are_passed_over),
 		cmocka_unit_test(a_number_that_was_taken_meanwhile_is_not_given_again),
 		cmocka_unit_test(a_card_of_another_process_is_no_clash),
+		cmocka_unit_test(a_next_try_skips_no_number_that_the_last_one_had),
 		cmocka_unit_test(many_at_once_get_one_each_and_leave_no_gap),
 	};
 

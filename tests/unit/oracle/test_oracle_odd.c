@@ -212,6 +212,51 @@ static void rows_that_nothing_removes_are_a_note(void **s)
 	app_fixture_close(&f);
 }
 
+static const char pinned_rows[] =
+	"entities:\n"
+	"  Post:\n"
+	"    path: /posts/<id>\n"
+	"    attributes: {id: 'string, required, fixed', hidden: 'boolean, default false'}\n"
+	"    keys: {PK: 'POST#<id>', SK: POST}\n"
+	"    allow: {read, create, update, delete: anyone}\n"
+	"    actions: {pin: {also: [{update: Row(id), with: {@: true}}]}}\n"
+	"  Row:\n"
+	"    internal: true\n"
+	"    path: /rows/<post>\n"
+	"    attributes: {post: 'string, required, fixed', pinned: 'boolean, default false', read: 'boolean, default false'}\n"
+	"    keys: {PK: 'ROWS#<post>', SK: ROW}\n"
+	"    lives while: [Post(post) when pinned = false if hidden = false]\n"
+	"    allow: {read: anyone}\n"
+	"processors:\n"
+	"  take a post back: {on: 'Post updated, deleted', delete: Row(id)}\n";
+
+/* How many differences there are about a row whose post is hidden, when the action sets that attribute of it. */
+static uint64_t outlived_when_set(const char *attribute)
+{
+	const char *at = strchr(pinned_rows, '@');
+	struct told t = { .notes = true };
+	struct oracle_summary m;
+	struct app_fixture f;
+	char text[sizeof(pinned_rows) + 20];
+
+	snprintf(text, sizeof(text), "%.*s%s%s", (int)(at - pinned_rows), pinned_rows, attribute, at + 1);
+	app_fixture_open(&f, text);
+	created(&f, "!", "Post", "p1", "{\"hidden\":true}");
+	raw_put(&f, "{\"PK\":{\"S\":\"ROWS#p1\"},\"SK\":{\"S\":\"ROW\"},\"post\":{\"S\":\"p1\"},"
+		    "\"pinned\":{\"BOOL\":false},\"read\":{\"BOOL\":false}}");
+	m = ask_with(&f, &t, (struct oracle_options){ 0 });
+	assert_int_equal(m.kinds[ORACLE_OUTLIVED], 1);
+	app_fixture_close(&f);
+	return m.differences;
+}
+
+static void rows_that_another_write_may_free_are_a_note(void **s)
+{
+	(void)s;
+	assert_int_equal(outlived_when_set("read"), 1);
+	assert_int_equal(outlived_when_set("pinned"), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -223,6 +268,7 @@ int main(void)
 		cmocka_unit_test(the_runtime_leaves_no_rows_that_rows_lead_to),
 		cmocka_unit_test(an_item_lives_while_what_it_hangs_on_is_so),
 		cmocka_unit_test(rows_that_nothing_removes_are_a_note),
+		cmocka_unit_test(rows_that_another_write_may_free_are_a_note),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
