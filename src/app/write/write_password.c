@@ -113,7 +113,9 @@ bool write_password(struct write *w, struct row *f, struct value old)
 	}
 	if (!run_may_hash(r))
 		return false;
-	if (value_present(old) && (!read_hash(w, old, &w->old_hash) || !knows_current(w)))
+	/* A hash in an item of its own may have changed since the item was judged: the one that is read here becomes the
+	 * condition, so it is judged again. */
+	if (value_present(old) && (!read_hash(w, old, &w->old_hash) || !write_is_still(w, old) || !knows_current(w)))
 		return false;
 	if (e->login.password.n)
 		names_add(r->arena, &w->looked_at, e->login.password_at);

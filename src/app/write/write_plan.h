@@ -299,6 +299,8 @@ enum plan_end write_alter(struct write *w, struct value old, struct write_result
 bool write_is_password(const struct entity *e, struct slice name);
 /* After the rules: checks and hashes the given password, and stores it if it belongs into the item. */
 bool write_password(struct write *w, struct row *f, struct value old) MUST_CHECK;
+/* Asks write_options.still of an item (write_update.c); true without it. */
+bool write_is_still(struct write *w, struct value full) MUST_CHECK;
 /* Writes an audit event if the write has changed a password. */
 void write_tell_password(const struct write *w, struct value full);
 

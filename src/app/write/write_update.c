@@ -8,7 +8,7 @@
 
 /* ---- rules ---- */
 
-static bool is_still(struct write *w, struct value full)
+bool write_is_still(struct write *w, struct value full)
 {
 	const struct write_options *o = w->options;
 	struct row f;
@@ -30,7 +30,7 @@ static bool may_alter(struct write *w, struct value full, bool *out)
 	struct row f;
 	struct scope s;
 
-	if (!is_still(w, full))
+	if (!write_is_still(w, full))
 		return false;
 	*out = w->trusted || w->whole || r->caller.operator_;
 	if (*out)
