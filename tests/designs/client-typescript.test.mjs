@@ -1,6 +1,7 @@
 // `thorpe client --typescript`: compiles under strict rules, refuses wrong calls at compile time, and does what it promises.
 // SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict';
+import { webcrypto } from 'node:crypto';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
@@ -225,9 +226,15 @@ test('busy servers and lost answers are tried again, with the same key; refusals
   };
   const gone = () => new TypeError('fetch failed');
 
-  const { randomUUID } = crypto;
-  crypto.randomUUID = undefined; // as in a page of http://192.168.1.2:8000
-  t.after(() => { crypto.randomUUID = randomUUID; });
+  const own = Object.getOwnPropertyDescriptor(globalThis, 'crypto');
+  const withCrypto = (value) => Object.defineProperty(globalThis, 'crypto', { value, configurable: true, writable: true });
+  t.after(() => (own ? Object.defineProperty(globalThis, 'crypto', own) : delete globalThis.crypto));
+  withCrypto(undefined); // as in Node.js 18
+  const old = make([() => json(201, { post_id: 'a' })]);
+  for (let i = 0; i < 3; i += 1) await old.api.createPost({ content: 'x' });
+  assert.equal(new Set(old.asked.map(({ key }) => key)).size, 3);
+  assert.match(old.asked[0].key, /^[0-9a-f-]{36}$/);
+  withCrypto({ getRandomValues: (bytes) => webcrypto.getRandomValues(bytes) }); // as in a page of http://192.168.1.2:8000
   const lucky = make([busy, gone, () => json(201, { post_id: 'a' })]);
   assert.equal((await lucky.api.createPost({ content: 'x' })).post_id, 'a');
   assert.deepEqual(lucky.asked.map(({ url }) => url), Array(3).fill('http://api.test/social/posts'));

@@ -195,9 +195,16 @@ const pause = (ms: number, signal?: AbortSignal): Promise<void> =>
     else signal?.addEventListener('abort', end, { once: true });
   });
 
+/** Node.js 18 has no global crypto. A key must be new, not secret, so Math.random() is good enough there. */
+const randomBytes = (): Uint8Array => {
+  const source = globalThis.crypto as Crypto | undefined;
+  const bytes = new Uint8Array(16);
+  return source ? source.getRandomValues(bytes) : bytes.map(() => Math.floor(Math.random() * 256));
+};
+
 /** As crypto.randomUUID(), which pages have only with https or on localhost. */
 const newKey = (): string =>
-  Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0'))
+  Array.from(randomBytes(), (byte) => byte.toString(16).padStart(2, '0'))
     .join('')
     .replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
 
