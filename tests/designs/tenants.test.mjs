@@ -38,7 +38,7 @@ test('the reviewer has nothing to say, and says how each keeps the rule', async 
   const { code, stdout } = await runToEnd(['check', file]);
   assert.equal(code, 0, stdout);
   assert.match(stdout, /0 errors, 0 warnings/);
-  assert.match(stdout, /everywhere: tenant = caller\.tenant\n  entities User, Project, Task, Note\n  by key   tagged\n  by row   tasks of project, .*\n  except   Plan: the price list/);
+  assert.match(stdout, /everywhere: tenant = caller\.tenant\n  entities User, Project, Task, Note\n  by key   tagged, links\n  by row   tasks of project, .*\n  except   Plan: the price list/);
 });
 
 test('a token of the command and one of a login say what the tenant is, and the account decides', async () => {
@@ -77,6 +77,12 @@ test('nobody reads what is of another tenant, by its address or by any list', as
 test('a list of companions is kept by no shared cache: what it shows depends on the tenant', async () => {
   const { headers } = await ann.get('/all-tags/red/projects');
   assert.match(headers.get('cache-control'), /^private/);
+});
+
+test('a row of the own tenant leads to no companion of another', async () => {
+  for (const [member, project] of [[ann, 'leads-a'], [bob, 'leads-b']]) await member.post('/projects', { project, name: project, other: 'x' });
+  assert.deepEqual(await ann.list('/links'), []);
+  assert.deepEqual(names(await bob.list('/links')), ['of beta']);
 });
 
 test('what is exempt is for everybody', async () => {
