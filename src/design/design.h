@@ -73,6 +73,7 @@ struct structure {
 struct attribute {
 	struct slice name;
 	struct slice group, word; /* of a counter in a map, named group.word; empty: none */
+	struct slice was;         /* its name in the design before this one; empty: the same, or it is new */
 	const struct name *at;    /* the same name as a number (name.h), as every `at` here */
 	struct place place;
 	enum attr_type type;
@@ -309,6 +310,7 @@ struct login {
 
 struct entity {
 	struct slice name;
+	struct slice was; /* its name in the design before this one; empty: the same, or it is new */
 	struct place place;
 	struct slice path; /* /users/<user_id> */
 	const struct template *path_template;

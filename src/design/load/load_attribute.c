@@ -479,6 +479,21 @@ static void read_next(struct reading *r, struct load_span whole, struct load_spa
 	load_later_name(r->l, NAME_ATTRIBUTE, span_text(s), span_place(r->l, s), ref->entity);
 }
 
+/* was email_address: only `thorpe diff` and `thorpe evolve` read it */
+static void read_was(struct reading *r, struct load_span s)
+{
+	if (!span_is_name(s))
+		load_error(r->l, span_place(r->l, s), "wrong-value",
+			   "expected the attribute's name in the design before, as in was email_address");
+	else if (is_sibling(r, span_text(s)))
+		load_error(r->l, span_place(r->l, s), "name-in-use",
+			   "'%.*s' is an attribute of this design, so nothing else can have been called so",
+			   SLICE_ARG(span_text(s)))
+			->repair = SLICE("remove one of the two");
+	else
+		r->a->was = span_text(s);
+}
+
 /* The clauses that are one word. */
 static const struct {
 	const char *word;
@@ -504,8 +519,8 @@ static const struct {
 };
 
 /* what else read_clause() knows */
-static const struct slice more_clauses[] = { { "default", 7 }, { "id", 2 },      { "when", 4 },
-					     { "kept by", 7 }, { "next of", 7 }, { "matches", 7 } };
+static const struct slice more_clauses[] = { { "default", 7 }, { "id", 2 },      { "when", 4 }, { "kept by", 7 },
+					     { "next of", 7 }, { "matches", 7 }, { "was", 3 } };
 
 static void unknown_clause(struct reading *r, struct load_span s)
 {
@@ -561,6 +576,8 @@ static void read_clause(struct reading *r, struct load_span s)
 		read_next(r, whole, s);
 	} else if (span_take(&s, "matches")) {
 		read_matches(r, whole, s);
+	} else if (span_take(&s, "was")) {
+		read_was(r, s);
 	} else if (span_take(&s, "kept by") && r->a->copy_entity.n) {
 		r->kept_by = s;
 	} else if (!read_after(r, whole) && !(take_range(r, &whole) && !whole.n)) {

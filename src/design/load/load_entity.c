@@ -278,6 +278,7 @@ static const struct load_shape keys_shape = { SHAPE_TYPE, .type = WORD_RULES };
 
 static const struct load_word words[] = {
 	{ "path", .read = read_path, .shape = &load_path_shape },
+	{ "was", WORD_TEXT, AT(entity, was), "the entity's name in the design before" },
 	{ "attributes", .read = attributes_are_read, .shape = &attributes_shape },
 	{ "keys", WORD_RULES, LIST_AT(entity, keys, key_count), "a map of attributes and templates" },
 	{ "companions", .read = load_companions, .shape = &load_companions_shape },
@@ -337,14 +338,31 @@ void load_needs_keys(struct load *l, const struct entity *e, const struct key_ru
 	}
 }
 
+/* A name that was given away can go to one attribute only. */
+static void check_was(struct load *l, const struct entity *e)
+{
+	EACH (struct attribute, a, e->attributes, e->attribute_count)
+		EACH (struct attribute, other, e->attributes, (size_t)(a - e->attributes))
+			if (a->was.n && slice_equal(a->was, other->was))
+				load_error(l, a->place, "name-in-use", "'%.*s' was called '%.*s', too",
+					   SLICE_ARG(other->name), SLICE_ARG(a->was))
+					->repair = SLICE("remove one of the two 'was'");
+}
+
 static void check_entity(struct load *l, struct entity *e)
 {
+	check_was(l, e);
 	check_made_twice(l, e);
 	if (!e->path.n)
 		load_error(l, e->place, "missing-word", "an entity needs a 'path': how one item is addressed");
 	else if (!e->param_count)
 		load_error(l, e->place, "bad-path",
 			   "the path of an entity has at least one <placeholder>: what tells its items apart");
+	if (e->was.n && design_entity(l->d, e->was))
+		load_error(l, e->place, "name-in-use",
+			   "'%.*s' is an entity of this design, so '%.*s' cannot have been called so",
+			   SLICE_ARG(e->was), SLICE_ARG(e->name))
+			->repair = SLICE("remove 'was', or the other entity");
 	if (!e->attribute_count)
 		load_error(l, e->place, "missing-word", "an entity needs 'attributes'");
 	if (!e->key_count)
