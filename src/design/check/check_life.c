@@ -176,7 +176,7 @@ static bool there_with_another(const struct entity *e, struct slice name, const 
 	if (depth > 4)
 		return false;
 	EACH (struct requirement, r, e->requires, e->require_count)
-		if (!r->when && asked_with(&r->target, name, to, depth))
+		if ((!r->when || (r->of && r->of->required)) && asked_with(&r->target, name, to, depth))
 			return true;
 	EACH (struct count_rule, r, e->counts, e->count_count)
 		if (!r->when && asked_with(&r->target, name, to, depth))

@@ -95,6 +95,7 @@ const struct design *design_load(struct arena *a, struct source s, const char *(
 		load_spread_everywhere(l);
 		load_check_keys(l);
 		load_resolve(l);
+		load_make_references(l);
 		load_share_processors(l);
 		if (findings_errors(f) == before)
 			load_make_bound(l);

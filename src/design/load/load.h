@@ -361,7 +361,9 @@ void load_spread_everywhere(struct load *l);
 void load_check_claims(struct load *l);
 /* Its place in callers.claims, from 1; 0, with a finding, when there is none. */
 size_t load_find_claim(struct load *l, struct slice name, struct place p);
-/* The types of derived attributes and copies. */
+/* Attributes that are references become requirements. */
+void load_make_references(struct load *l);
+/* The types of derived attributes, copies and references. */
 void load_infer(struct load *l);
 /* Numbers are taken from sequences, and nothing else moves a sequence. */
 void load_check_sequences(struct load *l);

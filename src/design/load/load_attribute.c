@@ -112,7 +112,9 @@ static const struct {
 	{ "timestamp ms", ATTR_TIMESTAMP, FORM_FREE, 0, true },
 };
 /* what else read_type() knows */
-static const struct slice more_types[] = { { "counter", 7 }, { "sequence", 8 }, { "set of string", 13 } };
+static const struct slice more_types[] = {
+	{ "counter", 7 }, { "sequence", 8 }, { "set of string", 13 }, { "reference to", 12 }
+};
 
 /* The type of the attribute, or of what it is a list of: `out` is the one or the other. */
 static bool find_type(struct reading *r, struct slice name, enum attr_type *out)
@@ -253,9 +255,69 @@ static bool take_structures(struct reading *r, struct load_span s)
 	return true;
 }
 
+/* ---- references ---- */
+static const struct term *own_name(struct reading *r, struct place p)
+{
+	struct term *t = arena_new(r->l->a, struct term);
+	struct slice *name = arena_new(r->l->a, struct slice);
+
+	*name = r->a->name;
+	*t = (struct term){ .kind = TERM_PATH, .place = p, .names = name, .name_count = 1 };
+	load_names_of_term(r->l, t);
+	load_later_term(r->l, t, r->scope);
+	return t;
+}
+
+/* E, whose identity is this attribute, or E(args), of which one is this attribute. */
+static void read_reference(struct reading *r, struct load_span s)
+{
+	struct reference *ref = arena_new(r->l->a, struct reference);
+	struct load_span whole = s;
+
+	r->typed = false; /* load_infer() */
+	if (!r->of) {
+		load_error(r->l, span_place(r->l, r->type), "wrong-type",
+			   "a reference is an attribute of an entity; elsewhere, write the type of what it names")
+			->repair = SLICE("for members of lists: requires: {for: line in lines, Product(line.sku): …}");
+		return;
+	}
+	if (span_is_name(s)) {
+		const struct term **args = arena_array(r->l->a, const struct term *, 1);
+
+		args[0] = own_name(r, span_place(r->l, s));
+		*ref = (struct reference){
+			.entity = span_text(s), .args = args, .arg_count = 1, .place = span_place(r->l, s)
+		};
+		load_later_reference(r->l, ref);
+	} else if (!s.n) {
+		load_error(r->l, span_place(r->l, r->type), "missing-value",
+			   "expected an entity, as in reference to User");
+		return;
+	} else if (!load_reference(r->l, &s, r->scope, ref)) {
+		return;
+	} else if (s.n) {
+		load_error(r->l, span_place(r->l, s), "wrong-value", "expected ',' after '%.*s', not '%.*s'",
+			   (int)(whole.n - s.n), span_text(whole).p, SLICE_ARG(span_text(s)));
+	}
+	r->a->refers = ref;
+	r->a->refers_part = ref->arg_count;
+	for (size_t i = 0; i < ref->arg_count; i++)
+		if (term_name(ref->args[i]) && slice_equal(*term_name(ref->args[i]), r->a->name))
+			r->a->refers_part = i;
+	if (r->a->refers_part == ref->arg_count)
+		load_error(r->l, ref->place, "wrong-value",
+			   "one of the values that address the %.*s must be '%.*s' itself", SLICE_ARG(ref->entity),
+			   SLICE_ARG(r->a->name))
+			->repair = SLICE("as in repo: reference to Repo(owner, repo)");
+}
+
 static void read_collection(struct reading *r, struct load_span s, enum attr_type type)
 {
 	r->a->type = type;
+	if (span_take(&s, "reference to")) {
+		read_reference(r, s);
+		return;
+	}
 	if (type == ATTR_LIST && take_structures(r, s))
 		return;
 	if (has_choices(s))
@@ -341,6 +403,8 @@ static void read_type(struct reading *r, struct load_span s)
 		read_collection(r, s, ATTR_SET);
 	else if (span_take(&s, "map of"))
 		read_map(r, s);
+	else if (span_take(&s, "reference to"))
+		read_reference(r, s);
 	else if (has_choices(s))
 		read_choices(r, s, &r->a->type);
 	else if (slice_is(span_text(s), "counter"))
@@ -516,6 +580,8 @@ static const struct {
 	  1 << ATTR_STRING | 1 << ATTR_TEXT | 1 << ATTR_LIST | 1 << ATTR_SET },
 	{ "the caller", offsetof(struct attribute, the_caller), "strings", 1 << ATTR_STRING },
 	{ "last writer", offsetof(struct attribute, last_writer), "strings", 1 << ATTR_STRING },
+	{ "may be missing", offsetof(struct attribute, may_be_missing), NULL, 0 },
+	{ "tree", offsetof(struct attribute, tree), NULL, 0 },
 };
 
 /* what else read_clause() knows */
@@ -619,6 +685,37 @@ static bool is_computed(const struct attribute *a)
 	return a->derived || a->copy_entity.n || a->counter || a->next;
 }
 
+static void check_reference(struct reading *r)
+{
+	const struct attribute *a = r->a;
+	bool many = a->type == ATTR_LIST || a->type == ATTR_SET;
+	const char *no = a->id                                       ? "id"
+			 : a->now || a->touched                      ? "now"
+			 : a->after.n                                ? "after"
+			 : a->next                                   ? "next of"
+			 : a->compressed                             ? "compressed"
+			 : a->matches                                ? "matches"
+			 : a->lower                                  ? "lower"
+			 : !many && (a->has_min || a->has_max)       ? "a range"
+			 : many && (a->the_caller || a->last_writer) ? "the caller"
+								     : NULL;
+
+	if (!a->refers && (a->may_be_missing || a->tree))
+		load_error(r->l, a->place, "wrong-clause", "'%s' is for references only",
+			   a->tree ? "tree" : "may be missing")
+			->repair = SLICE("as in author: reference to User, may be missing");
+	if (!a->refers)
+		return;
+	if (no)
+		load_error(r->l, a->place, "wrong-clause", "a reference has the form of what it names: no %s%s%s",
+			   no[1] == ' ' ? "" : "'", no, no[1] == ' ' ? "" : "'");
+	if (a->tree && many)
+		load_error(r->l, a->place, "wrong-clause",
+			   "in a tree an item has one parent: 'tree' is for one reference");
+	else if (a->tree && a->may_be_missing)
+		load_error(r->l, a->place, "wrong-clause", "in a tree parents exist: no 'may be missing'");
+}
+
 static void check_clauses(struct reading *r)
 {
 	const struct attribute *a = r->a;
@@ -651,6 +748,7 @@ static void check_clauses(struct reading *r)
 			"the last writer is set with every write, and absent when the server itself wrote: no 'required', 'fixed', 'default', 'id' or 'the caller'");
 	if (a->hidden && a->private_)
 		load_error(r->l, a->place, "wrong-clause", "'hidden' and 'private' exclude one another");
+	check_reference(r);
 }
 
 void load_attribute(struct load *l, const struct yaml_entry *e, const struct yaml *siblings, const struct entity *of,
@@ -700,7 +798,7 @@ void load_attribute(struct load *l, const struct yaml_entry *e, const struct yam
 /* A type that is known, a term, a copy, a choice; clauses follow a comma. */
 static void write_attribute_pattern(struct buf *b)
 {
-	buf_lit(b, "= *.+|copy of .+|(list|set|map) of .+|[A-Z][A-Za-z0-9_]*( *,.*)?|[^,]*\\|.*|(");
+	buf_lit(b, "= *.+|copy of .+|reference to .+|(list|set|map) of .+|[A-Z][A-Za-z0-9_]*( *,.*)?|[^,]*\\|.*|(");
 	for (size_t i = 0; i < LENGTH(types); i++)
 		buf_printf(b, "%s|", types[i].name);
 	for (size_t i = 0; i < LENGTH(more_types); i++)
@@ -715,7 +813,7 @@ static void write_attribute_what(struct buf *b)
 		buf_printf(b, " %s,", types[i].name);
 	for (size_t i = 0; i < LENGTH(more_types); i++)
 		buf_printf(b, " %.*s,", SLICE_ARG(more_types[i]));
-	buf_lit(b, " 'a | b', '= term', 'copy of Item(id).attribute'. Clauses: a range");
+	buf_lit(b, " Item, 'a | b', '= term', 'copy of Item(id).attribute'. Clauses: a range");
 	for (size_t i = 0; i < LENGTH(flags); i++)
 		buf_printf(b, ", %s", flags[i].word);
 	for (size_t i = 0; i < LENGTH(more_clauses); i++)

@@ -89,13 +89,43 @@ static bool is_inferred(struct load *l, const struct attribute *a)
 	return map_set(l->inferred, arena_copy(l->a, slice_make(&a, sizeof(a))), l) != NULL;
 }
 
+/* A reference has all of the form of what it names: it is that value. */
+static void infer_reference(struct load *l, struct attribute *a, const struct attribute *from, int depth)
+{
+	bool many = attribute_has_references(a);
+
+	if (depth < COPIES_MOST)
+		infer(l, a->refers->to, OURS(struct attribute, from), depth + 1);
+	if (many)
+		a->element = from->type;
+	else
+		a->type = from->type;
+	a->form = from->form;
+	a->fine = from->fine;
+	a->choices = from->choices;
+	a->choice_count = from->choice_count;
+	a->matches = from->matches;
+	a->matches_says = from->matches_says;
+	a->lower |= from->lower;
+	if (many || from->id)
+		return;
+	a->has_min = from->has_min;
+	a->has_max = from->has_max;
+	a->min = from->min;
+	a->max = from->max;
+}
+
 static void infer(struct load *l, const struct entity *e, struct attribute *a, int depth)
 {
 	const struct attribute *from = a->copy_of ? entity_attribute(a->copy_of, a->copy_attribute) : NULL;
 
+	if (a->refers)
+		from = attribute_referred(a);
 	if ((!from && !a->derived) || is_inferred(l, a))
 		return;
-	if (a->derived) {
+	if (a->refers) {
+		infer_reference(l, a, from, depth);
+	} else if (a->derived) {
 		infer_derived(l, e, a, depth);
 	} else if (depth < COPIES_MOST) {
 		infer(l, a->copy_of, OURS(struct attribute, from), depth + 1);
