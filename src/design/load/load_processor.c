@@ -359,6 +359,50 @@ static void check_values(struct load *l, const struct processor *p)
 			   "'upsert' needs what it changes: 'with', 'add', 'highest' or 'lowest'");
 }
 
+/* ---- `when` that reads the row of the loop: it is asked for each row ---- */
+static bool reads_row(const void *variable, const struct term *t)
+{
+	return t->kind == TERM_PATH && t->of == TERM_OF_ITEM && slice_equal(t->names[0], *(const struct slice *)variable);
+}
+
+static const struct term *both(struct load *l, const struct term *x, const struct term *y)
+{
+	const struct term **args;
+	struct term *t;
+
+	if (!x || !y)
+		return x ? x : y;
+	args = arena_array(l->a, const struct term *, 2);
+	args[0] = x;
+	args[1] = y;
+	t = arena_new(l->a, struct term);
+	*t = (struct term){ .kind = TERM_AND, .place = x->place, .args = args, .arg_count = 2 };
+	return t;
+}
+
+/* What does not need the row stays, and is asked before the loop. */
+static void split_when(struct load *l, struct processor *p, const struct term *t)
+{
+	if (t && t->kind == TERM_AND) {
+		split_when(l, p, t->args[0]);
+		split_when(l, p, t->args[1]);
+	} else if (term_any(t, reads_row, &p->each_variable)) {
+		p->only_when = both(l, p->only_when, t);
+	} else {
+		p->when = both(l, p->when, t);
+	}
+}
+
+static void place_when(struct load *l, struct processor *p)
+{
+	const struct term *whole = p->when;
+
+	if (!p->each_variable.n || !term_any(whole, reads_row, &p->each_variable))
+		return;
+	p->when = NULL;
+	split_when(l, p, whole);
+}
+
 /* The effects follow the processor in the design's list, each with what all of them have. */
 static void read_effects(struct load *l, struct processor *p, const struct yaml *y)
 {
@@ -370,12 +414,14 @@ static void read_effects(struct load *l, struct processor *p, const struct yaml 
 		if (i)
 			p[i] = base;
 		p[i].parts = i ? 0 : n;
+		p[i].only_when = NULL;
 		if (!load_words(l, &items[i], "an effect", effect_words, &p[i], NULL))
 			continue;
 		if (!load_one_of(l, &items[i], effect_names,
 				 "an effect is one of 'put', 'update', 'upsert', 'delete', 'count' and 'remove all'"))
 			load_error(l, items[i].place, "missing-word",
 				   "an effect is one of 'put', 'update', 'upsert', 'delete', 'count' and 'remove all'");
+		p[i].only_when = both(l, base.only_when, p[i].only_when);
 		check_values(l, &p[i]);
 	}
 }
@@ -484,6 +530,7 @@ void load_processors(struct load *l, void *into, const struct yaml *y)
 		load_subject(l, "processor", p->name);
 		if (!load_words(l, &entries[i].value, "a processor", words, p, NULL))
 			continue;
+		place_when(l, p);
 		check_effects(l, p, &entries[i].value);
 		if (effects)
 			read_effects(l, p, effects);

@@ -333,6 +333,9 @@ static const struct example examples[] = {
 	/* keys */
 	{ "number-in-key", "entity Post", { { "'RANK#<rank:06>#<post_id>'", "RANK#<rank>#<post_id>" } } },
 	{ "negative-in-key", "entity Post", { { "rank: integer 0..999999", "rank: integer -5..999999" } } },
+	{ "negative-in-key",
+	  "entity Post",
+	  { { "RANK#<rank:06>", "RANK#<likes:06>" }, { "- Post(post_id).likes\n", "- Post(post_id).likes by -1\n" } } },
 	{ "short-padding", "entity Post", { { "rank: integer 0..999999", "rank: integer 0..9999999" } } },
 	{ "time-not-sortable",
 	  "entity Post",
@@ -557,6 +560,13 @@ static const struct example examples[] = {
 	/* limits */
 	{ "transaction-size", "entity Post", { { "tags: list of string 0..20", "tags: list of string 0..200" } } },
 	{ "transaction-size", "entity Post", { { "tags: list of string 0..20", "tags: list of string" } } },
+	{ "transaction-size",
+	  "entity Post",
+	  { { "tags: list of string 0..20", "tags: list of string 0..40" },
+	    { "    allow:\n      create: caller is user\n",
+	      "    counts:\n      - {for: tag in tags, User(tag).likes_of}\n    requires:\n"
+	      "      - {for: word in tags, User(word)}\n    allow:\n      create: caller is user\n" },
+	    { "      is_popular: boolean", "      likes_of: counter\n      is_popular: boolean" } } },
 	{ "unbounded-text", "entity Post", { { "body: text 0..1000", "body: text" } } },
 	{ "unbounded-list", "entity Post", { { "tags: list of string 0..20", "tags: list of string" } } },
 	{ "unbounded-list", "entity Post", { { "      likes: counter\n", "      likes: counter\n      place: map\n" } } },
@@ -590,6 +600,31 @@ static const struct example silent[] = {
 	  "entity User",
 	  { EVERYWHERE("user_id = caller.of", "Post"),
 	    { "PK: USERNAME#<username>, SK", "PK: USERNAME#<user_id>#<username>, SK" } } },
+	/* two rules about one item are one action on it */
+	{ "transaction-size",
+	  "entity Post",
+	  { { "tags: list of string 0..20", "tags: list of string 0..40" },
+	    { "    allow:\n      create: caller is user\n",
+	      "    counts:\n      - {for: tag in tags, User(tag).likes_of}\n    requires:\n"
+	      "      - {for: tag in tags, User(tag)}\n    allow:\n      create: caller is user\n" },
+	    { "      is_popular: boolean", "      likes_of: counter\n      is_popular: boolean" } } },
+	/* a counter that a check keeps from going below zero */
+	{ "negative-in-key",
+	  "entity Post",
+	  { { "RANK#<rank:06>", "RANK#<likes:06>" },
+	    { "- Post(post_id).likes\n", "- Post(post_id).likes by -1\n" },
+	    { "    allow:\n      create: caller is user\n",
+	      "    check:\n      likes >= 0 and rank < 9: there are no more\n    allow:\n      create: caller is user\n" } } },
+	/* items for the elements of a list, put in the same transaction */
+	{ "list-in-two-places",
+	  "entity PostTag",
+	  { { "      - {for: tag in tags, PK: POST#<post_id>, SK: TAG#<tag>, GSI1PK: TAG#<tag>, GSI1SK: POST#<post_id>}\n",
+	      "      - {PK: POST#<post_id>, SK: MARK}\n    also:\n"
+	      "      - {on: created, for: tag in tags, put: PostTag, with: {post_id: post_id, tag: tag}}\n" },
+	    { "  Follow:\n",
+	      "  PostTag:\n    path: /posts/<post_id>/tags/<tag>\n    attributes: {post_id: 'string, required', tag: 'string, "
+	      "required'}\n    keys: {PK: POST#<post_id>, SK: TAG#<tag>, GSI1PK: TAG#<tag>, GSI1SK: POST#<post_id>}\n    allow: "
+	      "{read: anyone}\n\n  Follow:\n" } } },
 	/* one relation and another, of the same two */
 	{ "stored-twice",
 	  "entity Block",
