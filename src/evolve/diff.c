@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "evolve/diff_internal.h"
 
-const char *const diff_need_names[DIFF_NEEDS] = { "nothing", "table", "judge",	 "leave", "rewrite",
+const char *const diff_need_names[DIFF_NEEDS] = { "nothing", "table", "judge",   "leave", "rewrite",
 						  "count",   "guard", "convert", "move",  "cannot" };
 const char *const diff_act_names[] = { "added", "removed", "changed", "renamed" };
 
@@ -24,11 +24,7 @@ struct diff_change *diff_add(struct differ *x, enum diff_need need, enum diff_ac
 struct diff_change *diff_add_both(struct differ *x, enum diff_need need, struct slice subject, const struct yaml *was,
 				  const struct yaml *is)
 {
-	struct diff_change *c = diff_add(x, need,
-					 !was ? DIFF_ADDED :
-					 !is  ? DIFF_REMOVED :
-						DIFF_CHANGED,
-					 subject);
+	struct diff_change *c = diff_add(x, need, !was ? DIFF_ADDED : !is ? DIFF_REMOVED : DIFF_CHANGED, subject);
 
 	c->was = diff_flat(x->a, was);
 	c->is = diff_flat(x->a, is);
@@ -90,9 +86,7 @@ static void compare_named(struct differ *x, const struct named *n, const struct 
 	if (diff_same_now(x, NULL, old, new))
 		return;
 	c = diff_add_both(x, DIFF_NOTHING, arena_printf(x->a, "%s %.*s", n->subject, SLICE_ARG(name)), old, new);
-	c->means = slice_str(c->act == DIFF_ADDED   ? n->added :
-			     c->act == DIFF_REMOVED ? n->removed :
-						      n->changed);
+	c->means = slice_str(c->act == DIFF_ADDED ? n->added : c->act == DIFF_REMOVED ? n->removed : n->changed);
 }
 
 static void compare_all_named(struct differ *x, const struct named *n, const struct diff_pair *files)
@@ -138,11 +132,12 @@ static void index_change(struct differ *x, const struct diff_pair *files, struct
 
 	if (same && diff_same(old, new))
 		return;
-	c = diff_add_both(x, same ? DIFF_NOTHING : DIFF_TABLE, arena_printf(x->a, "index %.*s", SLICE_ARG(name)), old, new);
-	c->means = same ? SLICE("is written differently, and means the same") :
-		   !was ? SLICE("the database builds it from the items that are there") :
-		   !is	? SLICE("the database drops it") :
-			  SLICE("the database builds it again; patterns that read it have to wait");
+	c = diff_add_both(x, same ? DIFF_NOTHING : DIFF_TABLE, arena_printf(x->a, "index %.*s", SLICE_ARG(name)), old,
+			  new);
+	c->means = same   ? SLICE("is written differently, and means the same")
+		   : !was ? SLICE("the database builds it from the items that are there")
+		   : !is  ? SLICE("the database drops it")
+			  : SLICE("the database builds it again; patterns that read it have to wait");
 }
 
 static void indexes(struct differ *x, const struct diff_pair *files)
@@ -168,7 +163,8 @@ static void key_of_table(struct differ *x, const struct diff_pair *files)
 
 static void entities(struct differ *x, const struct diff_pair *files)
 {
-	const struct yaml *olds = diff_word(files->was, SLICE("entities")), *news = diff_word(files->is, SLICE("entities"));
+	const struct yaml *olds = diff_word(files->was, SLICE("entities")),
+			  *news = diff_word(files->is, SLICE("entities"));
 
 	EACH (struct entity, e, x->after->entities, x->after->entity_count) {
 		const struct entity *from = diff_entity_before(x->before, e);
@@ -217,11 +213,7 @@ static const struct diff_word_row rows[] = {
 
 static const struct named named[] = {
 	{ { "types", 5 }, "type", "nothing uses it before", "attributes of this type are listed above", "nothing uses it" },
-	{ { "access", 6 },
-	  "access pattern",
-	  "can be called from now on",
-	  "holds from now on",
-	  "can no longer be called" },
+	{ { "access", 6 }, "access pattern", "can be called from now on", "holds from now on", "can no longer be called" },
 	{ { "processors", 10 },
 	  "processor",
 	  "sees changes from now on, not what was there before",

@@ -32,11 +32,11 @@ extern const char *const diff_act_names[];
 struct diff_change {
 	enum diff_need need;
 	enum diff_act act;
-	struct slice subject;                 /* "User.email", "User keys GSI1PK", "index GSI1", "title" */
+	struct slice subject;           /* "User.email", "User keys GSI1PK", "index GSI1", "title" */
 	const struct entity *from, *to; /* whose items it is about; NULL: none, or not in that design */
-	struct slice was, is;                 /* as written, in one line; empty: not there */
-	struct slice means;                   /* for the items that are there: one sentence, without a full stop */
-	struct place place;                   /* in the new file; of what is removed in the old one */
+	struct slice was, is;           /* as written, in one line; empty: not there */
+	struct slice means;             /* for the items that are there: one sentence, without a full stop */
+	struct place place;             /* in the new file; of what is removed in the old one */
 };
 
 struct diff {

@@ -127,11 +127,11 @@ static void judge_clauses(struct verdict *v, const struct attribute *was, const 
 		judge(v, DIFF_GUARD, "items with the same value are reported");
 }
 
-static void compare(struct differ *x, const struct diff_pair *p, const struct attribute *was,
-		    const struct attribute *is)
+static void compare(struct differ *x, const struct diff_pair *p, const struct attribute *was, const struct attribute *is)
 {
 	struct slice subject = arena_printf(x->a, "%.*s.%.*s", SLICE_ARG(p->to->name), SLICE_ARG(is->name));
-	const struct yaml *old = diff_word(diff_word(p->was, SLICE("attributes")), was->group.n ? was->group : was->name);
+	const struct yaml *old =
+		diff_word(diff_word(p->was, SLICE("attributes")), was->group.n ? was->group : was->name);
 	const struct yaml *new = diff_word(diff_word(p->is, SLICE("attributes")), is->group.n ? is->group : is->name);
 	struct verdict v = { .x = x, .p = p };
 	bool renamed = !slice_equal(was->name, is->name);
@@ -163,8 +163,7 @@ static void added(struct differ *x, const struct diff_pair *p, const struct attr
 
 	buf_init(&v.means, x->a);
 	judge_added(&v, is);
-	c = diff_add_both(x, v.need,
-			  arena_printf(x->a, "%.*s.%.*s", SLICE_ARG(p->to->name), SLICE_ARG(is->name)), NULL,
+	c = diff_add_both(x, v.need, arena_printf(x->a, "%.*s.%.*s", SLICE_ARG(p->to->name), SLICE_ARG(is->name)), NULL,
 			  diff_word(diff_word(p->is, SLICE("attributes")), is->group.n ? is->group : is->name));
 	c->from = p->from, c->to = p->to;
 	c->means = buf_slice(&v.means);
@@ -180,8 +179,8 @@ static void removed(struct differ *x, const struct diff_pair *p, const struct at
 			  diff_word(diff_word(p->was, SLICE("attributes")), was->group.n ? was->group : was->name),
 			  NULL);
 	c->from = p->from, c->to = p->to;
-	c->means = was->from_key ? SLICE("was only read from the key") :
-				   SLICE("stored values are removed, with the keys and guards made of them");
+	c->means = was->from_key ? SLICE("was only read from the key")
+				 : SLICE("stored values are removed, with the keys and guards made of them");
 	c->place = was->place;
 }
 

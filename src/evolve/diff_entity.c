@@ -57,8 +57,8 @@ static struct slice key_means(const struct differ *x, struct slice attribute, bo
 		return SLICE("items get another key: each moves, with its companions, in one transaction");
 	if (!is)
 		return SLICE("is removed from the items");
-	return design_is_key(x->after, attribute) ? SLICE("is made again for all items, which move in the index") :
-						    SLICE("is made again for all items");
+	return design_is_key(x->after, attribute) ? SLICE("is made again for all items, which move in the index")
+						  : SLICE("is made again for all items");
 }
 
 static void compare_key(struct differ *x, const struct diff_pair *p, struct slice attribute)
@@ -69,9 +69,9 @@ static void compare_key(struct differ *x, const struct diff_pair *p, struct slic
 	if (slice_equal(diff_renamed(x, p, was), is))
 		return;
 	c = diff_add(x, design_is_table_key(x->after, attribute) ? DIFF_MOVE : DIFF_REWRITE,
-		     !was.n ? DIFF_ADDED :
-		     !is.n  ? DIFF_REMOVED :
-			      DIFF_CHANGED,
+		     !was.n  ? DIFF_ADDED
+		     : !is.n ? DIFF_REMOVED
+			     : DIFF_CHANGED,
 		     arena_printf(x->a, "%.*s keys %.*s", SLICE_ARG(p->to->name), SLICE_ARG(attribute)));
 	c->from = p->from, c->to = p->to;
 	c->was = was, c->is = is;
@@ -137,9 +137,9 @@ static bool has_companion(const struct differ *x, const struct diff_pair *p, boo
 static struct slice companion_name(struct differ *x, const struct entity *e, const struct companion *c)
 {
 	return arena_printf(x->a, "%.*s companion %.*s", SLICE_ARG(e->name),
-			    SLICE_ARG(c->name.n	  ? c->name :
-				      c->unique.n ? c->unique :
-						    c->rules[0].template->text));
+			    SLICE_ARG(c->name.n     ? c->name
+				      : c->unique.n ? c->unique
+						    : c->rules[0].template->text));
 }
 
 static void companion_change(struct differ *x, const struct diff_pair *p, const struct companion *c, bool is)
@@ -153,9 +153,9 @@ static void companion_change(struct differ *x, const struct diff_pair *p, const 
 		       companion_name(x, p->to, c));
 	out->from = p->from, out->to = p->to;
 	*(is ? &out->is : &out->was) = text;
-	out->means = !is	 ? SLICE("is removed for the items that are there") :
-		     c->unique.n ? SLICE("is put for the items that are there; items with the same value are reported") :
-				   SLICE("is put for the items that are there");
+	out->means = !is           ? SLICE("is removed for the items that are there")
+		     : c->unique.n ? SLICE("is put for the items that are there; items with the same value are reported")
+				   : SLICE("is put for the items that are there");
 	out->place = c->place;
 }
 
@@ -264,8 +264,9 @@ void diff_entity(struct differ *x, const struct diff_pair *p)
 	compare_counts(x, p);
 	diff_words(x, p, rows, arena_printf(x->a, "%.*s ", SLICE_ARG(p->to->name)));
 	if (x->count == before && !diff_same_now(x, p, p->was, p->is)) {
-		struct diff_change *c = diff_add_both(
-			x, DIFF_NOTHING, arena_printf(x->a, "entity %.*s", SLICE_ARG(p->to->name)), NULL, NULL);
+		struct diff_change *c =
+			diff_add_both(x, DIFF_NOTHING, arena_printf(x->a, "entity %.*s", SLICE_ARG(p->to->name)), NULL,
+				      NULL);
 
 		c->act = DIFF_CHANGED;
 		c->means = SLICE("is written differently, and means the same");

@@ -107,11 +107,11 @@ static enum diff_fit inside(const struct attribute *was, const struct attribute 
 	if (is->members)
 		fit = was->members ? members(was->members, is->members, why) : some(why, "a map of another structure");
 	if (is->each)
-		fit = worse(fit, was->each ? diff_type(was->each, is->each, why) :
-					     some(why, "a value with elements of another type"));
+		fit = worse(fit, was->each ? diff_type(was->each, is->each, why)
+					   : some(why, "a value with elements of another type"));
 	if (is->type == ATTR_SET || (is->type == ATTR_LIST && is->element != ATTR_MAP))
-		fit = worse(fit, was->element == ATTR_MAP ? some(why, "a list with elements of another type") :
-							    base(was->element, is->element, why));
+		fit = worse(fit, was->element == ATTR_MAP ? some(why, "a list with elements of another type")
+							  : base(was->element, is->element, why));
 	return fit;
 }
 

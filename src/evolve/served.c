@@ -65,8 +65,10 @@ static void compare(const struct design *d, struct arena *a, struct slice text, 
 
 void served_look(struct backend *b, const struct design *d, struct arena *a, struct served *out)
 {
-	struct request q = { .kind = REQUEST_GET,
-			     .get = { .table = beside_name(a, d->table), .key = item(a, VALUE_ABSENT), .consistent = true } };
+	struct request q = {
+		.kind = REQUEST_GET,
+		.get = { .table = beside_name(a, d->table), .key = item(a, VALUE_ABSENT), .consistent = true }
+	};
 	struct reply r;
 
 	*out = (struct served){ .is = SERVED_FAILED };

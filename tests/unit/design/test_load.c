@@ -544,24 +544,23 @@ static void processors_do_one_thing(void **state)
 static void a_condition_on_the_row_of_a_loop_is_for_each_row(void **state)
 {
 	const struct design *d = load_well(
-		TABLE THING
-		"access:\n"
-		"  of owner: {path: /o/<who>, query: table, where: {PK: O#<who>}, returns: Thing}\n"
-		"processors:\n"
-		"  one:\n"
-		"    on: Thing updated\n"
-		"    each: other in of owner(who = owner)\n"
-		"    when: n > 1 and other.n > 2 and state = 'OLD'\n"
-		"    update: Thing(other.id)\n"
-		"    with: {n: 1}\n"
-		"  many:\n"
-		"    every: hour\n"
-		"    each: other in of owner(who = 'eva')\n"
-		"    when: other.at < now - 1 day\n"
-		"    effects:\n"
-		"      - {when: other.n = 1, delete: Thing(other.id)}\n"
-		"      - {update: Thing(other.id), with: {n: 1}}\n"
-		"  none: {on: Thing updated, when: n > 1, update: Thing(owner), with: {n: 1}}\n");
+		TABLE THING "access:\n"
+			    "  of owner: {path: /o/<who>, query: table, where: {PK: O#<who>}, returns: Thing}\n"
+			    "processors:\n"
+			    "  one:\n"
+			    "    on: Thing updated\n"
+			    "    each: other in of owner(who = owner)\n"
+			    "    when: n > 1 and other.n > 2 and state = 'OLD'\n"
+			    "    update: Thing(other.id)\n"
+			    "    with: {n: 1}\n"
+			    "  many:\n"
+			    "    every: hour\n"
+			    "    each: other in of owner(who = 'eva')\n"
+			    "    when: other.at < now - 1 day\n"
+			    "    effects:\n"
+			    "      - {when: other.n = 1, delete: Thing(other.id)}\n"
+			    "      - {update: Thing(other.id), with: {n: 1}}\n"
+			    "  none: {on: Thing updated, when: n > 1, update: Thing(owner), with: {n: 1}}\n");
 	const struct processor *p = d->processors;
 
 	(void)state;

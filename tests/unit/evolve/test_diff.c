@@ -125,10 +125,8 @@ static void items_that_may_not_fit_are_named(void **state)
 	expect("number 0..1000", "number 1..1000", "Thing.price changed judge");
 	expect("number 0..1000", "integer 0..1000", "Thing.price changed judge");
 	expect("      made:", "      more: string, required\n      made:", "Thing.more added judge");
-	expect("height: number", "height: number 0..5",
-	       "Thing.size changed judge; type Size changed nothing");
-	expect("height: number", "depth: number",
-	       "Thing.size changed judge; type Size changed nothing");
+	expect("height: number", "height: number 0..5", "Thing.size changed judge; type Size changed nothing");
+	expect("height: number", "depth: number", "Thing.size changed judge; type Size changed nothing");
 	expect("    counts: [", "    check: {price > 1: too cheap}\n    counts: [", "Thing check added judge");
 	expect("    counts: [", "    requires: Shelf(shelf)\n    counts: [", "Thing requires added judge");
 }
@@ -186,7 +184,8 @@ static void a_name_that_was_changed_is_followed(void **state)
 	renamed = edited(renamed, "copy of Shelf(", "copy of Rack(");
 	renamed = edited(renamed, "[Shelf(shelf)", "[Rack(shelf)");
 	expect_from(all, renamed, "entity Rack renamed nothing");
-	renamed = edited(all, "      name: string 1..100\n      things: counter", "      label: string 1..100, was name\n      all: counter, was things");
+	renamed = edited(all, "      name: string 1..100\n      things: counter",
+			 "      label: string 1..100, was name\n      all: counter, was things");
 	renamed = edited(renamed, "(shelf).name", "(shelf).label");
 	renamed = edited(renamed, "(shelf).things", "(shelf).all");
 	expect_from(all, renamed, "Shelf.label renamed convert; Shelf.all renamed convert");
@@ -236,7 +235,8 @@ static void a_wrong_was_is_an_error(void **state)
 	assert_true(contains(findings.list[0].message, "'code' is an attribute of this design"));
 	assert_null(load(edited(before_text, "note: string 0..200", "note: string 0..200, was 7")));
 	assert_true(contains(findings.list[0].message, "the attribute's name in the design before"));
-	assert_null(load(edited(before_text, "note: string 0..200", "note: string, was old\n      two: string, was old")));
+	assert_null(
+		load(edited(before_text, "note: string 0..200", "note: string, was old\n      two: string, was old")));
 	assert_true(contains(findings.list[0].message, "was called 'old', too"));
 	assert_null(load(edited(before_text, "  Thing:\n", "  Thing:\n    was: Shelf\n")));
 	assert_true(contains(findings.list[0].message, "'Shelf' is an entity of this design"));
@@ -274,8 +274,9 @@ static void every_line_of_a_design_that_is_taken_out_is_a_change(void **state)
 	(void)state;
 	arena_init(&texts);
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
-		struct slice text = whole_file(
-			&texts, arena_cstr(&texts, arena_printf(&texts, THORPE_ROOT "/designs/%s.yaml", names[i])));
+		struct slice text =
+			whole_file(&texts,
+				   arena_cstr(&texts, arena_printf(&texts, THORPE_ROOT "/designs/%s.yaml", names[i])));
 
 		for (size_t at = 0, n; at < text.n; at += n) {
 			const char *end = memchr(text.p + at, '\n', text.n - at);
