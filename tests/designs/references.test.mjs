@@ -149,3 +149,30 @@ test('of moves at once that would make a circle together, some are refused', asy
   assert.ok(outcomes.has(200) && outcomes.has(422), [...outcomes].join());
   assert.ok([...outcomes].every((status) => [200, 409, 422, 503].includes(status)), [...outcomes].join());
 });
+
+test('the oracle reports what is left pointing to nothing, and circles', async () => {
+  const other = await startDesign(file, { oracle: ['dangling', 'circle'] });
+  const put = (Item) => other.doc.put({ TableName: other.table, Item });
+  const kim = await other.as('kim', 'user');
+  await kim.put('/people/kim', {});
+  await kim.put('/people/lea', {});
+  await kim.put('/tags/ink', {});
+  await kim.put('/papers/p_1', { author: 'kim', reviewer: 'lea', tags: ['ink'], quotes: ['p_0'] });
+  await other.settled();
+  await kim.delete('/people/lea');
+  await put({ PK: 'PERSON#max', SK: 'PERSON', person: 'max', papers: 1 });
+  await put({ PK: 'PAPER#p_2', SK: 'PAPER', paper: 'p_2', author: 'max', team: 'none', touched_at: '2026-01-01T00:00:00.000Z' });
+  await kim.put('/teams/red', {});
+  for (const [name, parent] of [['a', 'c'], ['b', 'a'], ['c', 'b'], ['d', 'a'], ['e', 'd'], ['f'], ['g', 'f']])
+    await put({ PK: 'TEAM#red', SK: `FOLDER#${name}`, team: 'red', folder: name, ...(parent ? { parent } : {}) });
+  await other.settled();
+  const findings = (await other.findings()).filter(({ kind }) => kind === 'dangling' || kind === 'circle');
+  assert.deepEqual(findings.map(({ severity, sentence }) => `${severity}: ${sentence}`).sort(), [
+    'difference: Folder red/a is below itself',
+    'difference: Folder red/b is below itself',
+    'difference: Folder red/c is below itself',
+    'difference: Paper p_2 names as its team a Team that does not exist, none',
+    'note: Mark p_1/lea names as its person a Person that does not exist, lea; the design lets it go',
+    'note: Paper p_1 names as its reviewer a Person that does not exist, lea; the design lets it go',
+  ]);
+});
