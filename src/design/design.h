@@ -585,7 +585,7 @@ struct design {
 	const struct structure *types; /* in the order of the file */
 	size_t type_count;
 	struct slice name, title, table;
-	struct place table_place;
+	struct place table_place, ttl_place;
 	struct key_schema key;
 	const struct design_index *indexes;
 	size_t index_count;
