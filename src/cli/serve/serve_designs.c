@@ -11,6 +11,7 @@
 #include "app/db/shared_secret.h"
 #include "cli/design_file.h"
 #include "cli/secret.h"
+#include "cli/serve/serve_changes.h"
 #include "cli/serve/serve_designs.h"
 #include "process/send/mailer.h"
 
@@ -251,9 +252,12 @@ static bool bring(const struct serve_designs *s, size_t i, struct backend *b, st
 
 	if (s->databases[i]->is_remote && !answers(remote->remote, b, s->list[i], a, why, n))
 		return false;
-	if (s->databases[i]->is_remote && remote->is_far)
-		return check_far_table(s, i, b, a, why, n);
-	return provision(b, s->options->designs[i], s->list[i], a, why, n);
+	if (s->databases[i]->is_remote && remote->is_far ? !check_far_table(s, i, b, a, why, n)
+							 : !provision(b, s->options->designs[i], s->list[i], a, why, n))
+		return false;
+	if (s->databases[i]->is_remote || !s->options->in_memory)
+		serve_changes_say(s->list[i], s->options->designs[i], b, a);
+	return true;
 }
 
 static bool provision_all(struct serve_designs *s, char *why, size_t n)
@@ -377,10 +381,10 @@ static bool list_remote_tables(struct serve_designs *s, struct api *api, char *w
 }
 
 /* Accounts with `mail`, and no way for it: the requests are accepted all the same. */
-static void warn_of_mail(const struct design *d)
+static void tell_of_mail(const struct design *d)
 {
 	if (mail_login(d))
-		log_warn("%.*s: no mail is sent: neither 'to' of 'mail' nor --smtp says where to", SLICE_ARG(d->name));
+		log_info("%.*s: no mail is sent: neither 'to' of 'mail' nor --smtp says where to", SLICE_ARG(d->name));
 }
 
 static bool start_mailers(struct serve_designs *s)
@@ -389,7 +393,7 @@ static bool start_mailers(struct serve_designs *s)
 
 	for (size_t i = 0; i < s->count; i++) {
 		if (!mailer_is_needed(s->apps[i], smtp)) {
-			warn_of_mail(s->list[i]);
+			tell_of_mail(s->list[i]);
 			continue;
 		}
 		s->mailers[s->mailer_count] = mailer_start(s->apps[i], smtp);
