@@ -5,6 +5,7 @@
 #include "app/auth/caller_internal.h"
 #include "app/auth/mail.h"
 #include "app/db/dyn.h"
+#include "app/db/moved.h"
 #include "app/db/provision.h"
 #include "base/clock.h"
 #include "base/waker.h"
@@ -14,16 +15,16 @@
 #define HORSE "$2b$04$Yk4vQI7bEsi.9qUvP56MPeTnol6T0gVUJEjJtEECxGWnz3cKh47Dm"
 
 /* The hash is in an item of its own: the account can be read before a change of it, and the hash after. */
-#define ACCOUNTS                                                                                                        \
-	"entities:\n"                                                                                                   \
-	"  Member:\n"                                                                                                   \
-	"    path: /members/<id>\n"                                                                                     \
-	"    attributes: {id: 'string, id', nick: 'string, required, unique', email: string, "                          \
-	"proved: 'boolean, managed, default false'}\n"                                                                  \
-	"    keys: {PK: MEMBER#<id>, SK: MEMBER}\n"                                                                     \
-	"    companions: [{unique: nick, PK: NICK#<nick>, SK: NICK, id: <id>}]\n"                                       \
-	"    login: {by: nick, secret: {PK: SECRET#<id>, SK: AUTH}, subject: id, mail: {address: email, verified: "     \
-	"proved}}\n"                                                                                                    \
+#define ACCOUNTS                                                                                                    \
+	"entities:\n"                                                                                               \
+	"  Member:\n"                                                                                               \
+	"    path: /members/<id>\n"                                                                                 \
+	"    attributes: {id: 'string, id', nick: 'string, required, unique', email: string, "                      \
+	"proved: 'boolean, managed, default false'}\n"                                                              \
+	"    keys: {PK: MEMBER#<id>, SK: MEMBER}\n"                                                                 \
+	"    companions: [{unique: nick, PK: NICK#<nick>, SK: NICK, id: <id>}]\n"                                   \
+	"    login: {by: nick, secret: {PK: SECRET#<id>, SK: AUTH}, subject: id, mail: {address: email, verified: " \
+	"proved}}\n"                                                                                                \
 	"    allow: {create, read: anyone, update: id = caller}\n"
 
 static struct client c;
@@ -129,8 +130,8 @@ static int first;             /* the status of the other use */
 /* Before one of the reads of the hash, the token is used by another request. */
 static void use_between(struct backend *b, struct arena *a, const struct request *q, struct reply *reply)
 {
-	if (q->kind == REQUEST_GET &&
-	    slice_is(value_bytes(value_get(q->get.key, SLICE("PK"))), "SECRET#m1") && ++reads == meddled_at) {
+	if (q->kind == REQUEST_GET && slice_is(value_bytes(value_get(q->get.key, SLICE("PK"))), "SECRET#m1") &&
+	    ++reads == meddled_at) {
 		struct app_request other = { .method = APP_POST, .path = SLICE("/password"), .base = SLICE("/api/test") };
 		struct app_reply its;
 
@@ -245,6 +246,26 @@ static void more_than_a_thousand_do_not_wait(void **state)
 	assert_int_equal(ask("{\"nick\":\"mo\"}"), 503);
 }
 
+/* A note that is left where nobody looks any more would be lost. */
+static void where_the_table_has_moved_away_nothing_is_noted(void **state)
+{
+	struct run r = run_of();
+	struct value_member marker[] = { { SLICE("PK"), value_make_s(&c.f.arena, SLICE(MOVED_PK)) },
+					 { SLICE("SK"), value_make_s(&c.f.arena, SLICE(MOVED_SK)) } };
+	struct dyn_write w = { .kind = DYN_PUT,
+			       .table = SLICE("Test.thorpe"),
+			       .item = value_make_map(&c.f.arena, marker, 2) };
+	struct dyn_refusal refusal;
+	struct mail_note *list;
+
+	(void)state;
+	assert_int_equal(dyn_write(&r, &w, 1, SLICE(""), &refusal), DYN_DONE);
+	moved_look(&r);
+	assert_int_equal(ask("{\"nick\":\"mo\"}"), 503);
+	client_says(&c, "moves");
+	assert_int_equal(notes(&list), 0);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -255,6 +276,7 @@ int main(void)
 		TEST(a_note_has_no_token_and_gives_the_same_one_each_time),
 		TEST(of_two_senders_one_gets_the_note),
 		TEST(more_than_a_thousand_do_not_wait),
+		TEST(where_the_table_has_moved_away_nothing_is_noted),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
