@@ -146,8 +146,7 @@ static bool add_comparison(struct holding *h, const struct term *t)
 	f = fact_of(h, path);
 	if (!f)
 		return true;
-	return is_text(other) ? add_text(f, kind, value_bytes(other->value))
-			      : kind == TERM_NE || add_number(f, kind, v);
+	return is_text(other) ? add_text(f, kind, value_bytes(other->value)) : kind == TERM_NE || add_number(f, kind, v);
 }
 
 static bool add_between(struct holding *h, const struct term *t)
@@ -394,7 +393,7 @@ static void role_as_subject(struct checker *c, const struct entity *e)
 static void default_unused(struct checker *c, const struct entity *e, const struct attribute *a)
 {
 	(void)e;
-	if (a->required && a->default_)
+	if (a->required && a->default_ && !a->managed) /* managed: clients never give it, and it can be empty otherwise */
 		check_say(c, a->place, "%.*s is required, so clients never get its default", SLICE_ARG(a->name));
 }
 

@@ -8,7 +8,7 @@
  *   ! error unknown-clause                          then this and nothing else is found: severity and rule,
  *   @ name: string 1..50, «requird»                 the line, with the place that is underlined,
  *   : there is no clause 'requird'                  the message,
- *   > did you mean 'required'?                      and the repair
+ *   > did you mean 'required'?                      and the repair; '…' at its end is any rest
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include <stdio.h>
@@ -19,7 +19,8 @@
 
 static struct slice read_text(const char *name)
 {
-	const char *path = arena_cstr(&arena, arena_printf(&arena, "%s/tests/unit/design/mistakes/%s", THORPE_ROOT, name));
+	const char *path =
+		arena_cstr(&arena, arena_printf(&arena, "%s/tests/unit/design/mistakes/%s", THORPE_ROOT, name));
 	FILE *file = fopen(path, "rb");
 	struct buf b;
 	size_t n;
@@ -57,7 +58,8 @@ static struct slice change(struct slice design, struct slice from, struct slice 
 	for (const char *p = design.p; (p = memmem(p, design.n - (size_t)(p - design.p), from.p, from.n)); p++)
 		if (p == design.p || p[-1] == '\n') {
 			if (at)
-				fail_msg("%.*s: these lines are in the design twice: %.*s", SLICE_ARG(title), SLICE_ARG(from));
+				fail_msg("%.*s: these lines are in the design twice: %.*s", SLICE_ARG(title),
+					 SLICE_ARG(from));
 			at = p;
 		}
 	if (!from.n || !at)
@@ -145,6 +147,23 @@ static bool helps(void)
 	return findings.count > 0;
 }
 
+/* Line by line; an expected line may end in '…'. */
+static bool is_as_expected(struct slice is, struct slice expected)
+{
+	static const struct slice any = { "…", sizeof("…") - 1 };
+	struct slice got, want;
+
+	while (take_line(&expected, &want)) {
+		bool open = want.n > any.n && !memcmp(want.p + want.n - any.n, any.p, any.n);
+
+		if (!take_line(&is, &got))
+			return false;
+		if (open ? !slice_starts(got, slice_make(want.p, want.n - any.n)) : !slice_equal(got, want))
+			return false;
+	}
+	return !is.n;
+}
+
 /* One mistake, from what follows "= "; returns whether it is found as it should be. */
 static bool try_mistake(struct slice design, struct slice text)
 {
@@ -162,11 +181,13 @@ static bool try_mistake(struct slice design, struct slice text)
 			design = change(design, buf_slice(&from), to.n ? buf_slice(&to) : SLICE(""), title);
 			from.n = to.n = 0;
 		}
-		buf_printf(old ? &from : new ? &to : &expected, "%.*s\n", (int)line.n - (old || new),
-			   line.p + (old || new));
+		buf_printf(old   ? &from
+			   : new ? &to
+				 : &expected,
+			   "%.*s\n", (int)line.n - (old || new), line.p + (old || new));
 	}
 	is = found(design);
-	if (slice_equal(is, buf_slice(&expected)) && helps())
+	if (is_as_expected(is, buf_slice(&expected)) && helps())
 		return true;
 	print_message("= %.*s\nexpected:\n%.*sfound:\n%.*s%s", SLICE_ARG(title), SLICE_ARG(buf_slice(&expected)),
 		      SLICE_ARG(is), helps() ? "" : "without saying what to do\n");
@@ -209,7 +230,13 @@ static void the_design_is_correct(void **state)
 	assert_int_equal(found(read_text("helpdesk.yaml")).n, 0);
 }
 
-#define MISTAKES(file) { "the mistakes of " file, try_all, begin, end, (char[]){ file } }
+#define MISTAKES(file)                                                 \
+	{                                                              \
+		"the mistakes of " file, try_all, begin, end, (char[]) \
+		{                                                      \
+			file                                           \
+		}                                                      \
+	}
 
 int main(void)
 {
