@@ -362,7 +362,8 @@ static void check_values(struct load *l, const struct processor *p)
 /* ---- `when` that reads the row of the loop: it is asked for each row ---- */
 static bool reads_row(const void *variable, const struct term *t)
 {
-	return t->kind == TERM_PATH && t->of == TERM_OF_ITEM && slice_equal(t->names[0], *(const struct slice *)variable);
+	return t->kind == TERM_PATH && t->of == TERM_OF_ITEM &&
+	       slice_equal(t->names[0], *(const struct slice *)variable);
 }
 
 static const struct term *both(struct load *l, const struct term *x, const struct term *y)
