@@ -371,6 +371,8 @@ size_t load_find_claim(struct load *l, struct slice name, struct place p);
 void load_make_references(struct load *l);
 /* The types of derived attributes, copies and references. */
 void load_infer(struct load *l);
+/* Counters that may be moved by fractions become numbers. Part of load_infer(). */
+void load_fractions(struct load *l);
 /* Numbers are taken from sequences, and nothing else moves a sequence. */
 void load_check_sequences(struct load *l);
 /* What `also` writes is complete, and does not lead to itself. */
