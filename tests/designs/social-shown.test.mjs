@@ -82,8 +82,9 @@ test('S-A28: a block ends the other direction in its own transaction, and shows 
   await cyd.put('/posts/p1/likes/cyd');
   const before = [await app.item('USER#ann', 'PROFILE'), await app.item('USER#ben', 'PROFILE')];
   assert.deepEqual(before.map((user) => [user.followers_count, user.following_count, user.blocks_count]), [[1, 1, 0], [1, 1, 0]]);
+  const processor = `/processors/${encodeURIComponent('a block ends the other direction')}`;
+  await op.post(`${processor}/pause`);
   await ann.post('/users/ben/following/ann/block');
-  // No waiting for a processor.
   assert.equal(await app.item('USER#ann', 'FOLLOWING#ben'), undefined);
   assert.equal(await app.item('USER#ben', 'FOLLOWER#ann'), undefined);
   const after = [await app.item('USER#ann', 'PROFILE'), await app.item('USER#ben', 'PROFILE')];
@@ -93,6 +94,7 @@ test('S-A28: a block ends the other direction in its own transaction, and shows 
   await ben.get('/posts/p1/with-author', { status: 404 });
   assert.deepEqual((await ann.list('/posts/p1/likes')).map((row) => row.username), ['cyd']);
   assert.deepEqual((await ben.list('/users/ben/likes')).map((row) => row.post_id), []);
+  await op.post(`${processor}/resume`);
   await app.settled();
   await audit(app);
 });
