@@ -73,6 +73,7 @@ struct structure {
 struct attribute {
 	struct slice name;
 	struct slice group, word; /* of a counter in a map, named group.word; empty: none */
+	struct slice was;         /* its name in the design before this one; empty: the same, or it is new */
 	const struct name *at;    /* the same name as a number (name.h), as every `at` here */
 	struct place place;
 	enum attr_type type;
@@ -116,6 +117,12 @@ struct attribute {
 	const struct name *after_at;
 	int64_t after_seconds;
 	const struct term *when; /* present only when this holds; NULL: always */
+	/* reference to E, E(args): its type is that of the part of E's identity that it is. Of a list
+	 * or set each element is a reference, and in `refers` the variable of a loop (requirement.each) */
+	const struct reference *refers; /* NULL: none */
+	size_t refers_part;             /* which argument it is */
+	bool may_be_missing;            /* nothing asks whether the item exists */
+	bool tree;                      /* the item is of the same kind: its parent */
 	/* It names an item whose identity is `lower`, and is stored in lower case: always (then `lower`), or while one
 	 * of these holds */
 	const struct term **lower_when;
@@ -180,7 +187,8 @@ struct requirement {
 	struct each_rule each;
 	const struct term *when;
 	const struct term *if_;
-	struct slice sentence; /* empty: a standard one */
+	struct slice sentence;      /* empty: a standard one */
+	const struct attribute *of; /* made by that reference; NULL: it is written as a requirement */
 };
 
 struct check_rule {
@@ -309,6 +317,7 @@ struct login {
 
 struct entity {
 	struct slice name;
+	struct slice was; /* its name in the design before this one; empty: the same, or it is new */
 	struct place place;
 	struct slice path; /* /users/<user_id> */
 	const struct template *path_template;
@@ -576,7 +585,7 @@ struct design {
 	const struct structure *types; /* in the order of the file */
 	size_t type_count;
 	struct slice name, title, table;
-	struct place table_place;
+	struct place table_place, ttl_place;
 	struct key_schema key;
 	const struct design_index *indexes;
 	size_t index_count;
@@ -634,6 +643,14 @@ const struct attribute *attribute_inside(const struct attribute *a, struct slice
 static inline bool attribute_is_structured(const struct attribute *a)
 {
 	return a->members || a->each;
+}
+/* The attribute that the reference is a value of: a part of the other item's identity. NULL: it is no reference, or not
+ * resolved yet. */
+const struct attribute *attribute_referred(const struct attribute *a);
+/* Whether each element of the attribute is a reference, not the attribute. */
+static inline bool attribute_has_references(const struct attribute *a)
+{
+	return a->refers && (a->type == ATTR_LIST || a->type == ATTR_SET);
 }
 /* Whether it tells items apart for ever: unique, and it never changes. NULL: no. */
 static inline bool attribute_is_id(const struct attribute *a)

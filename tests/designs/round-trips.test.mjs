@@ -1,14 +1,13 @@
 // Requests to a table that is elsewhere: how many round trips each makes, one after the other. Every kind of write that the
-// demonstrations and the routes of the five designs have, and every access pattern.
+// demonstrations and the routes of the designs that ship have, and every access pattern.
 // SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict';
-import { readFileSync, readdirSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { ROOT } from './harness.mjs';
+import { ROOT, SHIPPED as designs, designFile } from './harness.mjs';
 import { OPERATOR, play, report, start, writeAll } from './round-trips-world.mjs';
 
-const designs = readdirSync(join(ROOT, 'designs')).filter((name) => name.endsWith('.yaml')).map((name) => name.replace('.yaml', ''));
 const WRITE = 2; // what decides it is read at once, then it is written
 const ITEM = 1;
 
@@ -25,7 +24,7 @@ for (const name of designs) {
 
 /** The blocks of a design's access patterns: name → text. */
 function patternsOf(name) {
-  const text = readFileSync(join(ROOT, 'designs', `${name}.yaml`), 'utf8');
+  const text = readFileSync(designFile(name), 'utf8');
   const section = /^access:\n((?:(?: .*|#.*)?\n)*)/m.exec(text)[1];
   return new Map([...section.matchAll(/^ {2}(\w[^:\n]*):.*\n((?:(?: {4}.*| *#.*)?\n)*)/gm)].map(([, key, block]) => [key, block]));
 }
@@ -90,7 +89,7 @@ for (const name of designs) {
       const address = ADDRESSES[name]?.[pattern] ?? addressOf(path, items);
       const says = tripsOf(patterns, pattern) + (/^ {4}show:/m.test(patterns.get(pattern)) ? SHOWN : 0);
       if (!address) continue;
-      for (const [who, caller, most] of [['operator', OPERATOR, says], ['reader', [reader.as, reader.roles], says + RULES]]) {
+      for (const [who, caller, most] of [['operator', OPERATOR, says], ['reader', [reader.as, reader.roles, reader.claims], says + RULES]]) {
         for (let i = 0; i < 2; i++) await of.request(`${pattern}, ${who}`, caller, 'GET', address);
         const { cold = 0, warm } = of.counts.get(`${pattern}, ${who}`) ?? { warm: [] };
         if (Math.max(cold, ...warm) > most) over.push(`${pattern}, ${who}: ${[cold, ...warm].join(' ')}, not ${most}`);

@@ -71,6 +71,8 @@ bool plan_tell_missing(struct write *w, const struct plan_ask *ask)
 
 	if (list_name(ask).n)
 		name = list_name(ask);
+	else if (ask->of && (name.n || !names_among(w->entity->param_at, w->entity->param_count, ask->of->at)))
+		name = ask->of->name;
 	if (ask->sentence.n)
 		text = sentence_of(w, ask);
 	else

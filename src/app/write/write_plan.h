@@ -132,6 +132,7 @@ struct plan_ask {
 	struct slice sentence;
 	struct write *by;             /* whose rule it is */
 	const struct each_rule *each; /* its `for`; NULL: none */
+	const struct attribute *of;   /* the reference that made the rule; NULL: none */
 };
 
 struct plan_action {

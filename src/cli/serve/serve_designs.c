@@ -10,6 +10,7 @@
 #include "app/db/shared_secret.h"
 #include "cli/design_file.h"
 #include "cli/secret.h"
+#include "cli/serve/serve_changes.h"
 #include "cli/serve/serve_designs.h"
 #include "process/send/mailer.h"
 
@@ -245,9 +246,12 @@ static bool bring(const struct serve_designs *s, size_t i, struct backend *b, st
 
 	if (s->databases[i]->is_remote && !answers(remote->remote, b, s->list[i], a, why, n))
 		return false;
-	if (s->databases[i]->is_remote && remote->is_far)
-		return check_far_table(s, i, b, a, why, n);
-	return provision(b, s->options->designs[i], s->list[i], a, why, n);
+	if (s->databases[i]->is_remote && remote->is_far ? !check_far_table(s, i, b, a, why, n)
+							 : !provision(b, s->options->designs[i], s->list[i], a, why, n))
+		return false;
+	if (s->databases[i]->is_remote || !s->options->in_memory)
+		serve_changes_say(s->list[i], s->options->designs[i], b, a);
+	return true;
 }
 
 static bool provision_all(struct serve_designs *s, char *why, size_t n)

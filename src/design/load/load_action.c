@@ -57,7 +57,7 @@ void load_companions(struct load *l, void *into, const struct yaml *y)
 
 		read_companion(l, &items[i], &list[i]);
 		if (findings_errors(l->f) == before)
-			load_needs_keys(l, NULL, list[i].rules, list[i].rule_count, list[i].place);
+			load_needs_keys(l, "a companion", NULL, list[i].rules, list[i].rule_count, list[i].place);
 	}
 	e->companions = list;
 	e->companion_count = count;
@@ -112,15 +112,16 @@ const struct load_shape load_actions_shape = { SHAPE_MAP, "actions by name", "[A
 static void check_action(struct load *l, const struct action *a)
 {
 	if (!a->set_count && !a->remove_count && !a->input_count && !a->add_count && !a->also_count)
-		load_error(
-			l, a->place, "missing-word",
-			"an action changes something: 'set', 'remove', 'input', 'append', 'remove at', 'add' or 'also'");
+		load_error(l, a->place, "missing-word",
+			   "an action changes something: 'set', 'remove', 'input', 'append', 'remove at', 'add' or 'also'")
+			->repair = SLICE("as in set: {status: CLOSED}");
 	if (a->creates && (a->append_count || a->cut_count))
 		load_error(l, a->place, "wrong-clause", "'creates' is for actions without 'append' and 'remove at'");
 	if (a->otherwise.n && !a->when)
 		load_error(l, a->place, "missing-word", "'otherwise' is for when 'when' does not hold");
 	if (a->gather_seconds && (!a->add_count || a->set_count || a->remove_count || a->input_count || a->also_count))
-		load_error(l, a->place, "wrong-clause", "'gather' is for actions that only 'add'");
+		load_error(l, a->place, "wrong-clause", "'gather' is for actions that only 'add'")->repair =
+			SLICE("leave 'gather' out");
 }
 
 void load_actions(struct load *l, void *into, const struct yaml *y)
@@ -250,7 +251,8 @@ static void read_password(struct load *l, void *into, const struct yaml *y)
 	login->password = load_name(l, y, "the name of an attribute", NAME_ATTRIBUTE);
 	a = entity_attribute(l->entity, login->password);
 	if (a && !a->hidden)
-		load_error(l, y->place, "not-hidden", "'%.*s' holds passwords and must be 'hidden'", SLICE_ARG(a->name));
+		load_error(l, y->place, "not-hidden", "'%.*s' holds passwords and must be 'hidden'", SLICE_ARG(a->name))
+			->repair = SLICE("name an attribute for the hash alone, declared 'string, hidden'");
 }
 
 /* Nothing is being written, so there is no old and no input. */
@@ -362,10 +364,13 @@ void load_login(struct load *l, void *into, const struct yaml *y)
 	if (!load_words(l, y, "a login", login_words, login, NULL))
 		return;
 	if (!login->by_count)
-		load_error(l, y->place, "missing-word", "a login needs 'by': what callers identify themselves with");
+		load_error(l, y->place, "missing-word", "a login needs 'by': what callers identify themselves with")
+			->repair = SLICE("as in by: [username, email]");
 	if (!login->password.n == !login->secret_count)
-		load_error(l, y->place, "missing-word", "a login needs either 'password' or 'secret'");
+		load_error(l, y->place, "missing-word", "a login needs either 'password' or 'secret'")->repair =
+			SLICE("as in password: password_hash, an attribute declared 'string, hidden'");
 	if (!login->subject.n)
-		load_error(l, y->place, "missing-word", "a login needs 'subject': the attribute that becomes 'caller'");
+		load_error(l, y->place, "missing-word", "a login needs 'subject': the attribute that becomes 'caller'")
+			->repair = SLICE("as in subject: user_id");
 	check_times(l, login);
 }

@@ -540,6 +540,44 @@ static void processors_do_one_thing(void **state)
 	assert_true(d->traffic[0].per_second == 100 && d->traffic[1].per_second == 1);
 }
 
+/* What reads the row is asked for each row, the rest once. */
+static void a_condition_on_the_row_of_a_loop_is_for_each_row(void **state)
+{
+	const struct design *d = load_well(
+		TABLE THING "access:\n"
+			    "  of owner: {path: /o/<who>, query: table, where: {PK: O#<who>}, returns: Thing}\n"
+			    "processors:\n"
+			    "  one:\n"
+			    "    on: Thing updated\n"
+			    "    each: other in of owner(who = owner)\n"
+			    "    when: n > 1 and other.n > 2 and state = 'OLD'\n"
+			    "    update: Thing(other.id)\n"
+			    "    with: {n: 1}\n"
+			    "  many:\n"
+			    "    every: hour\n"
+			    "    each: other in of owner(who = 'eva')\n"
+			    "    when: other.at < now - 1 day\n"
+			    "    effects:\n"
+			    "      - {when: other.n = 1, delete: Thing(other.id)}\n"
+			    "      - {update: Thing(other.id), with: {n: 1}}\n"
+			    "  none: {on: Thing updated, when: n > 1, update: Thing(owner), with: {n: 1}}\n");
+	const struct processor *p = d->processors;
+
+	(void)state;
+	assert_int_equal(d->processor_count, 4);
+	assert_int_equal(p[0].when->kind, TERM_AND);
+	assert_int_equal(p[0].when->args[1]->kind, TERM_EQ);
+	assert_int_equal(p[0].only_when->kind, TERM_GT);
+	assert_null(p[1].when);
+	assert_int_equal(p[1].only_when->kind, TERM_AND);
+	assert_int_equal(p[1].only_when->args[0]->kind, TERM_LT);
+	assert_int_equal(p[1].only_when->args[1]->kind, TERM_EQ);
+	assert_null(p[2].when);
+	assert_int_equal(p[2].only_when->kind, TERM_LT);
+	assert_int_equal(p[3].when->kind, TERM_GT);
+	assert_null(p[3].only_when);
+}
+
 static void flow_style_keeps_calls_and_clauses_together(void **state)
 {
 	const struct design *d =
@@ -613,6 +651,7 @@ int main(void)
 		TEST(access_patterns_get_query_and_batch),
 		TEST(access_patterns_combine_others),
 		TEST(processors_do_one_thing),
+		TEST(a_condition_on_the_row_of_a_loop_is_for_each_row),
 		TEST(flow_style_keeps_calls_and_clauses_together),
 		TEST(the_environment_fills_in),
 		TEST(a_file_that_is_not_there_is_a_finding),
