@@ -43,7 +43,7 @@ struct app *app_new(const struct app_options *o)
 	memcpy(app->secret, o->secret, sizeof(app->secret));
 	app->callers = callers_new(o->design, o->secret);
 	app->gather = gather_new();
-	app->mail = mail_queue_new();
+	app->mail = mail_post_new();
 	app->idempotency = idempotency_new();
 	app->lag = o->database && o->database->is_remote ? lag_new(o->design) : NULL;
 	app->guesses = o->database && o->database->is_remote ? guesses_new(app->clock)
@@ -69,7 +69,7 @@ void app_free(struct app *app)
 		return;
 	callers_free(app->callers);
 	gather_free(app->gather);
-	mail_queue_free(app->mail);
+	mail_post_free(app->mail);
 	idempotency_free(app->idempotency);
 	guesses_free(app->guesses);
 	lag_free(app->lag);

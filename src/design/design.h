@@ -284,9 +284,24 @@ struct login_claim {
 	struct place place;
 };
 
-/* mail: {to, address, verified, reset, proof}: single-use tokens that are sent to the account's address */
+/* a text with placeholders: <token>, <expires>, <title>, or an attribute of the account */
+struct letter_part {
+	enum letter_is { LETTER_LITERAL, LETTER_TOKEN, LETTER_EXPIRES, LETTER_TITLE, LETTER_ATTRIBUTE } is;
+	struct slice text; /* the literal, or the name of the attribute */
+	const struct name *at;
+};
+struct letter_text {
+	const struct letter_part *parts; /* none: not given */
+	size_t count;
+};
+struct letter {
+	struct letter_text subject, text;
+};
+
+/* mail: {to, address, verified, reset, proof, letters}: single-use tokens that are sent to the account's address */
 struct login_mail {
-	struct slice to, secret;        /* the webhook that sends mail; signs it, empty: the design's own */
+	struct slice to, secret; /* the webhook that sends mail, empty: --smtp; signs it, empty: the design's own */
+	struct letter reset_letter, proof_letter; /* for --smtp */
 	struct slice address, verified; /* attributes: where it goes; that the address is proved, empty: none */
 	const struct name *address_at, *verified_at;
 	int64_t reset_seconds, proof_seconds; /* validity of the tokens */

@@ -20,7 +20,7 @@ struct app {
 	uint8_t secret[CALLER_SECRET_BYTES];
 	uint8_t cursor_key[64];        /* derived from the secret and the design's name */
 	struct callers_state *callers; /* auth/caller.h; shared, has its own lock */
-	struct mail_queue *mail;       /* auth/mail.h: tokens to send; shared, has its own lock */
+	struct mail_post *mail;        /* auth/mail.h: notes of tokens to send; shared, has its own lock */
 	struct gather *gather;         /* write/write_gather.c: counts that wait; shared, has its own lock */
 	struct idempotency *idempotency; /* rest/idempotency.c: replies of the last ten minutes; shared, has its own lock */
 	struct guesses *guesses; /* db/guess.h; shared, has its own lock. NULL: the database is local, no rehearsals */

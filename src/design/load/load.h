@@ -325,6 +325,7 @@ void load_actions(struct load *l, void *into, const struct yaml *y);
 void load_also(struct load *l, void *into, const struct yaml *y);
 void load_also_of_action(struct load *l, void *into, const struct yaml *y); /* struct action */
 void load_delete(struct load *l, void *into, const struct yaml *y);
+void load_mail(struct load *l, void *login, const struct yaml *y); /* load_mail.c */
 void load_login(struct load *l, void *into, const struct yaml *y);
 void load_accesses(struct load *l, void *into, const struct yaml *y); /* struct design */
 void load_where(struct load *l, void *into, const struct yaml *y);    /* struct access, as below */
