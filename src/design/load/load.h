@@ -326,6 +326,7 @@ void load_also(struct load *l, void *into, const struct yaml *y);
 void load_also_of_action(struct load *l, void *into, const struct yaml *y); /* struct action */
 void load_delete(struct load *l, void *into, const struct yaml *y);
 void load_mail(struct load *l, void *login, const struct yaml *y); /* load_mail.c */
+void load_rename(struct load *l, void *into, const struct yaml *y);
 void load_login(struct load *l, void *into, const struct yaml *y);
 void load_accesses(struct load *l, void *into, const struct yaml *y); /* struct design */
 void load_where(struct load *l, void *into, const struct yaml *y);    /* struct access, as below */
@@ -380,6 +381,8 @@ void load_check_sequences(struct load *l);
 void load_check_also(struct load *l);
 /* Deletions and updates remove only attributes that can be removed. */
 void load_check_removed(struct load *l);
+/* What follows a rename can be given the new identity. */
+void load_check_renames(struct load *l);
 /* Attributes that name other items take the normal form of the identity they name. */
 void load_refer(struct load *l);
 /* Reports each attribute of the table's key for which there is neither a rule nor an attribute of `e`, which may be
