@@ -276,6 +276,14 @@ struct delete_rule {
 	struct place place;
 };
 
+/* what goes along when an item gets another identity */
+struct rename_rule {
+	const struct slice *then_move; /* access patterns whose items get the new one, too */
+	const struct access *const *then_access;
+	size_t then_count;
+	struct place place;
+};
+
 /* a claim of the login's tokens: an attribute of the account */
 struct login_claim {
 	struct slice claim, attribute;
@@ -364,6 +372,7 @@ struct entity {
 	const struct action *actions;
 	size_t action_count;
 	struct delete_rule delete_;
+	struct rename_rule rename;
 	struct login login;
 	struct slice version; /* attribute that If-Match compares: updated_at or a version counter */
 	const struct name *version_at;
@@ -690,6 +699,10 @@ bool entity_takes(const struct entity *e);
 /* Whether the attribute is part of the table's own key; of any key, also of an index. */
 bool design_is_table_key(const struct design *d, struct slice name);
 bool design_is_key(const struct design *d, struct slice name);
+/* Whether the reference names an item by attributes of the entity, so that they can follow when that item is renamed. */
+bool reference_follows(const struct entity *e, const struct reference *r);
+/* The i-th reference (requires, counts) by which items of the entity follow one of `to`; NULL after the last. */
+const struct reference *entity_follows(const struct entity *e, const struct entity *to, size_t i);
 /* The source of a copy; its entity is empty when the attribute is not a copy. */
 struct reference attribute_source(const struct attribute *a);
 /* The entity and the verb of "create Post" or "publish Post"; NULL: it is the name of an access pattern. */

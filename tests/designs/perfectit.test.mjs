@@ -122,7 +122,7 @@ test('P-A33, P-A20, P-A19: a tree of categories, in an order that admins choose'
 
 const sample = {
   title: 'Perfect Wood Finish', description: 'How to', imageUrls: ['https://img.example/1.jpg'], instructions: [{ step: 1, text: 'Sand — très fin' }, { text: 'Oil', minutes: 20 }, { text: 'Wait', imageUrl: 'https://img.example/wait.jpg' }],
-  materials: { oil: '1 l', paper: 'two sheets' }, tools: ['brush'], category: 'woodworking', tags: ['furniture', 'Finishing'], difficulty: 'INTERMEDIATE', estimatedTime: 120, estimatedCost: 50,
+  materials: { oil: '1 l', paper: { grit: [80, 120] } }, tools: ['brush'], category: 'woodworking', tags: ['furniture', 'Finishing'], difficulty: 'INTERMEDIATE', estimatedTime: 120, estimatedCost: 50,
 };
 
 test('P-A29, P-A05: a card is saved as a draft, published, edited and archived', async () => {

@@ -176,3 +176,27 @@ test('the oracle reports what is left pointing to nothing, and circles', async (
     'note: Paper p_1 names as its reviewer a Person that does not exist, lea; the design lets it go',
   ]);
 });
+
+test('OpenAPI has the type of what is named, says what it is, and leads there', async () => {
+  const doc = (await app.nobody.get('/openapi.json')).body;
+  const { author, folder: where, tags, quotes } = doc.components.schemas.Paper.properties;
+  const { person } = doc.components.schemas.Person.properties;
+  assert.equal(author.maxLength, person.maxLength);
+  assert.equal(author.description, 'Reference to Person (`/people/<person>`), which exists when it is set. Trimmed and in lower case.');
+  assert.match(where.description, /^Reference to Folder/);
+  assert.deepEqual([tags.maxItems, tags.items.type], [5, 'string']);
+  assert.match(quotes.description, /^References to Paper .* may be missing\./);
+  const { links } = doc.paths['/papers/{paper}'].get.responses[200];
+  assert.deepEqual(links.folder, { operationId: 'getFolder', parameters: { team: '$response.body#/team', folder: '$response.body#/folder' } });
+  assert.deepEqual(Object.keys(links).sort(), ['author', 'folder', 'follows', 'reviewer', 'team']);
+});
+
+test('the plan of a write shows what is asked', async () => {
+  const { stdout } = await runToEnd(['doc', file]);
+  const line = (title) => stdout.split('\n').find((one) => one.includes(`| ${title} |`));
+  assert.match(line('create Paper'), /Update Person\(author\) ADD papers 1 \+ ConditionCheck Person\(reviewer\) .* ConditionCheck Tag\(tags\[\]\) for each tags\[\] in tags/);
+  assert.ok(!line('create Paper').includes('quotes'));
+  assert.match(line('Paper: assign'), /\+ ConditionCheck Person\(reviewer\)/);
+  assert.ok(!line('Paper: hand-over').includes('reviewer'));
+  assert.match(line('update Folder'), /ConditionCheck Folder\(team, parent\) \+ ConditionCheck parent of each further ancestor/);
+});

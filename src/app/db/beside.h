@@ -24,6 +24,11 @@ bool beside_query(struct run *r, struct slice pk, int limit, struct value start,
 /* The number of items of one PK. */
 bool beside_count(struct run *r, struct slice pk, int64_t *out) MUST_CHECK;
 
+/* A map of values as the SK of an item: names and values sorted by name and joined by '&', strings with %XX escapes,
+ * numbers in DynamoDB's digits after a ':'. If that is long, or a value has another type: '#' and the SHA-256 of the
+ * map's bytes. */
+struct slice beside_values(struct run *r, struct value values);
+
 /* A member of such an item; 0 or empty: none of this type. */
 int64_t beside_number(struct value item, const char *name);
 struct slice beside_text(struct value item, const char *name);

@@ -33,7 +33,10 @@ struct app {
 	/* Markers (write/deleting.h): `noted` counts what may have put one; a sweep that found none stores the count
 	 * it began with, plus one. */
 	_Atomic uint64_t deletions_noted, deletions_swept;
+	_Atomic uint64_t renames_noted, renames_swept; /* the same for renames (write/renaming.h) */
+	_Atomic bool ticks;                            /* app_tick() is called: it carries out what takes long */
 	_Atomic bool moved; /* writes are refused (db/moved.h) */
+	int64_t rename_ms;  /* time of the next search for renames; the ticking thread's */
 	int64_t sweep_ms;   /* time of the next search for markers; the ticking thread's */
 	int64_t looked_ms;  /* time of the last search for the marker of a move; the ticking thread's */
 	/* Answers requests below /processors; NULL: none. Set while no request is running. */

@@ -326,6 +326,7 @@ void load_also(struct load *l, void *into, const struct yaml *y);
 void load_also_of_action(struct load *l, void *into, const struct yaml *y); /* struct action */
 void load_delete(struct load *l, void *into, const struct yaml *y);
 void load_mail(struct load *l, void *login, const struct yaml *y); /* load_mail.c */
+void load_rename(struct load *l, void *into, const struct yaml *y);
 void load_login(struct load *l, void *into, const struct yaml *y);
 void load_accesses(struct load *l, void *into, const struct yaml *y); /* struct design */
 void load_where(struct load *l, void *into, const struct yaml *y);    /* struct access, as below */
@@ -372,12 +373,16 @@ size_t load_find_claim(struct load *l, struct slice name, struct place p);
 void load_make_references(struct load *l);
 /* The types of derived attributes, copies and references. */
 void load_infer(struct load *l);
+/* Counters that may be moved by fractions become numbers. Part of load_infer(). */
+void load_fractions(struct load *l);
 /* Numbers are taken from sequences, and nothing else moves a sequence. */
 void load_check_sequences(struct load *l);
 /* What `also` writes is complete, and does not lead to itself. */
 void load_check_also(struct load *l);
 /* Deletions and updates remove only attributes that can be removed. */
 void load_check_removed(struct load *l);
+/* What follows a rename can be given the new identity. */
+void load_check_renames(struct load *l);
 /* Attributes that name other items take the normal form of the identity they name. */
 void load_refer(struct load *l);
 /* Reports each attribute of the table's key for which there is neither a rule nor an attribute of `e`, which may be

@@ -290,7 +290,7 @@ static const struct term *own_name(struct reading *r, struct place p)
 static void read_reference(struct reading *r, struct load_span s)
 {
 	struct reference *ref = arena_new(r->l->a, struct reference);
-	struct load_span whole = s;
+	struct load_span rest = s, name;
 
 	r->typed = false; /* load_infer() */
 	if (!r->of) {
@@ -311,11 +311,15 @@ static void read_reference(struct reading *r, struct load_span s)
 		load_error(r->l, span_place(r->l, r->type), "missing-value",
 			   "expected an entity, as in reference to User");
 		return;
+	} else if (span_split(&rest, ' ', &name) && span_is_name(name) && rest.n && span_text(rest).p[0] != '(') {
+		load_error(r->l, span_place(r->l, rest), "wrong-value", "expected ',' after '%.*s', not '%.*s'",
+			   SLICE_ARG(span_text(name)), SLICE_ARG(span_text(rest)));
+		return;
 	} else if (!load_reference(r->l, &s, r->scope, ref)) {
 		return;
 	} else if (s.n) {
-		load_error(r->l, span_place(r->l, s), "wrong-value", "expected ',' after '%.*s', not '%.*s'",
-			   (int)(whole.n - s.n), span_text(whole).p, SLICE_ARG(span_text(s)));
+		load_error(r->l, span_place(r->l, s), "wrong-value", "expected ',' after the reference, not '%.*s'",
+			   SLICE_ARG(span_text(s)));
 	}
 	r->a->refers = ref;
 	r->a->refers_part = ref->arg_count;

@@ -202,6 +202,7 @@ void load_infer(struct load *l)
 			if (a->copy_entity.n)
 				OURS(struct attribute, a)->copy_of = design_entity(l->d, a->copy_entity);
 	}
+	load_fractions(l);
 	EACH (struct entity, e, l->entities, l->d->entity_count)
 		EACH (struct attribute, a, e->attributes, e->attribute_count)
 			infer(l, e, OURS(struct attribute, a), 0);

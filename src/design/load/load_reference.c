@@ -60,7 +60,7 @@ static void check_reference(struct load *l, const struct entity *e, const struct
 	const struct entity *to = a->refers->to;
 	bool many = attribute_has_references(a);
 
-	if (a->tree && to != e)
+	if (a->tree && !many && to != e)
 		load_error(l, a->refers->place, "wrong-value", "in a tree the parent is %s %.*s, too, not a %.*s",
 			   strchr("AEIO", e->name.p[0]) ? "an" : "a", SLICE_ARG(e->name), SLICE_ARG(to->name));
 	if (many && !a->may_be_missing && (!a->has_max || a->max > ELEMENTS_MOST))
