@@ -52,7 +52,8 @@ static bool may_be_fraction(struct load *l, const struct load_scope *scope, cons
 
 	switch (t->kind) {
 	case TERM_LITERAL: return value_type(t->value) == VALUE_N && value_number(t->value).exponent < 0;
-	case TERM_PATH: return attribute_may_be(l, t->member && t->name_count == 1 ? t->member : type_of_term(&y, t).of, steps);
+	case TERM_PATH:
+		return attribute_may_be(l, t->member && t->name_count == 1 ? t->member : type_of_term(&y, t).of, steps);
 	case TERM_FETCH: return attribute_may_be(l, type_of_term(&y, t).of, steps);
 	case TERM_ADD:
 	case TERM_SUB:
