@@ -880,8 +880,14 @@ static void write_attribute_what(struct buf *b)
 
 static const struct load_shape type_shape = { SHAPE_TEXT, .write_what = write_attribute_what,
 					      .write_pattern = write_attribute_pattern, .is_words = true };
-static const struct load_shape member_shape = { SHAPE_ANY };
-static const struct load_shape members_shape = { SHAPE_MAP, "members and their types", .of = &member_shape };
+static const struct load_shape member_shape = { SHAPE_DEF, .pattern = "member" };
+static const char *const other_members[] = { "other members" };
+static const struct load_shape members_shape = { SHAPE_MAP, "members and their types", .of = &member_shape,
+						 .names = other_members, .name_count = 1 };
+/* `other members: anything` is among the members. */
+static const struct load_shape anything_shape = { SHAPE_TEXT, "other members: anything", "anything" };
+static const struct load_shape *const member_shapes[] = { &type_shape, &members_shape, &anything_shape, NULL };
+const struct load_shape load_member_shape = { SHAPE_EITHER, .either = member_shapes };
 static const struct load_shape *const attribute_shapes[] = { &type_shape, &members_shape, NULL };
 const struct load_shape load_attribute_shape = { SHAPE_EITHER, .either = attribute_shapes };
 const struct load_shape load_structures_shape = { SHAPE_MAP, "structures by name", "[A-Z][A-Za-z0-9_]*",
