@@ -10,13 +10,15 @@ import { OPERATOR, play, report, start, writeAll } from './round-trips-world.mjs
 
 const WRITE = 2; // what decides it is read at once, then it is written
 const ITEM = 1;
+/** What is written together with an item refers to items that only its own attributes name: they are read after it. */
+const MORE = { saas: { 'create Tenant': 3, 'accept Invite': 3 } };
 
 for (const name of designs) {
   test(`${name}: writes make two round trips one after the other; an item is read with one`, async (t) => {
     const of = await start(name);
     await writeAll(of, name, { isKnown: true });
     report(t, of.counts);
-    const most = (kind) => (kind.startsWith('get ') ? ITEM : WRITE);
+    const most = (kind) => MORE[name]?.[kind] ?? (kind.startsWith('get ') ? ITEM : WRITE);
     const over = [...of.counts].filter(([kind, { cold, warm }]) => Math.max(cold, ...warm) > most(kind));
     assert.deepEqual(over.map(([kind, { cold, warm }]) => `${kind}: ${[cold, ...warm].join(' ')}`), []);
   });
@@ -65,6 +67,7 @@ const ADDRESSES = {
     timeline: `/timeline/${today}`, 'posts by hashtag': '/hashtags/dynamodb', liked: '/liked?id=1,2',
     'timeline with authors': `/timeline/${today}/with-authors`, 'posts by hashtag with authors': '/hashtags/flying/with-authors', 'posts with authors': '/posts-with-authors?id=1&id=2',
   },
+  saas: { 'tasks by status': '/projects/website/tasks/todo', log: `/log/${today.slice(0, 7)}` },
   wavyblog: { 'user by email': '/emails/ann@example.com/user', 'is a slug taken': '/slugs/hello' },
 };
 
@@ -83,7 +86,8 @@ for (const name of designs) {
     const items = made.map(({ item }) => item);
     const patterns = patternsOf(name);
     of.counts.clear();
-    const reader = JSON.parse(readFileSync(join(ROOT, 'designs', 'demo', `${name}.json`), 'utf8')).steps.find((step) => step.as);
+    const { steps } = JSON.parse(readFileSync(join(ROOT, 'designs', 'demo', `${name}.json`), 'utf8'));
+    const reader = steps.find((step) => step.claims) ?? steps.find((step) => step.as);
     const over = [];
     for (const { name: pattern, path } of index.access) {
       const address = ADDRESSES[name]?.[pattern] ?? addressOf(path, items);
