@@ -30,14 +30,14 @@ function patternsOf(name) {
 }
 
 /**
- * What a pattern says: a Query, a GetItem or a BatchGetItem is one round trip, `then` another. Parts of a merge are asked at once, after
+ * What a pattern says: a Query, a GetItem or a BatchGetItem is one round trip, `then` or `show` another. Parts of a merge are asked at once, after
  * what leads to them, level by level; without `by`, and the partitions of a walk: the first by itself, for its rows may be enough,
  * then all others.
  */
 function tripsOf(patterns, name) {
   const block = patterns.get(name);
   const [, merge] = /^ {4}merge: \{(.*)\}/m.exec(block) ?? [];
-  const then = /^ {4}then:/m.test(block) ? 1 : 0;
+  const then = /^ {4}(then|show):/m.test(block) ? 1 : 0;
   const walk = /^ {4}walk:/m.test(block) ? 1 : 0;
   if (!merge) return 1 + walk + then;
   const [, of] = /of: \[([^\]]*)\]/.exec(merge) ?? [];
@@ -55,10 +55,22 @@ const RULES = 1; // what rules look at for each row is read at once, after the r
 const today = new Date().toISOString().slice(0, 10);
 const ADDRESSES = {
   blog: { 'has liked': '/users/sub-davi/liked/post-moqueca' },
+  devices: {
+    'readings of device': `/devices/weather-1/readings/temperature/days/${today}`, 'devices in cell': '/map/u1x0',
+    nearby: '/nearby?cells=u1x0,u1x1&lat=53.54&lon=9.98',
+  },
   fus: { 'sites by tag': '/tags/news/sites', 'ratings of site of value': '/sites/1/stars/5/ratings' },
+  game: {
+    place: '/boards/blocks.all/of/ruth', board: '/boards/blocks.all', above: '/boards/blocks.all/above/000020000-8000000000',
+    'how many above': '/boards/blocks.all/rank/000020000-8000000000', below: '/boards/blocks.all/below/000020000-8000000000',
+  },
   perfectit: {
     search: '/search?q=git+rebase', 'cards by tag': '/tags/git/cards', 'metrics of day': `/metrics/${today}`,
     'cards by id': '/cards-by-id?id=1,2', 'my votes': '/my-votes?id=1,2',
+  },
+  shop: {
+    'products with word': '/search?word=espresso', 'orders in state': `/desk/paid/${today}`,
+    'best sellers': `/best-sellers/${today.slice(0, 7)}/all`,
   },
   social: { timeline: `/timeline/${today}`, 'posts by hashtag': '/hashtags/dynamodb', liked: '/liked?id=1,2' },
   wavyblog: { 'user by email': '/emails/ann@example.com/user', 'is a slug taken': '/slugs/hello' },
