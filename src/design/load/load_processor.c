@@ -208,7 +208,8 @@ static void read_send_secret(struct load *l, void *into, const struct yaml *y)
 
 	p->send_secret = load_text(l, y, "a secret, as in ${NAME:-}");
 	if (p->send_secret.n && p->send_secret.n < SECRET_LEAST)
-		load_error(l, y->place, "wrong-value", "a secret has at least %d characters", SECRET_LEAST);
+		load_error(l, y->place, "wrong-value", "a secret has at least %d characters", SECRET_LEAST)->repair =
+			SLICE("keep it out of the file: secret: '${HOOK_SECRET}', made with openssl rand -hex 32");
 }
 
 static const struct load_shape address_shape = { SHAPE_TEXT, "an address, as in https://…", "https?://.+",
@@ -246,7 +247,8 @@ static void read_send(struct load *l, void *into, const struct yaml *y)
 		check_send(l, y);
 	if (p->send_url.n && !slice_starts(p->send_url, SLICE("https://")) &&
 	    !slice_starts(p->send_url, SLICE("http://")))
-		load_error(l, y->place, "wrong-value", "an address begins with http:// or https://");
+		load_error(l, y->place, "wrong-value", "an address begins with http:// or https://")->repair =
+			SLICE("as in to: 'https://example.com/hook'");
 }
 
 static void read_remove_all(struct load *l, void *into, const struct yaml *y)
@@ -353,7 +355,8 @@ static void check_values(struct load *l, const struct processor *p)
 {
 	if (p->effect != EFFECT_UPSERT && (p->add_count || p->extreme_count))
 		load_error(l, p->add_count ? p->add->place : p->extremes->place, "wrong-clause",
-			   "'add', 'highest' and 'lowest' go with 'upsert'");
+			   "'add', 'highest' and 'lowest' go with 'upsert'")
+			->repair = SLICE("write upsert: Entity(…), or count: Entity(…).counter for a counter");
 	if (p->effect == EFFECT_UPSERT && !p->add_count && !p->extreme_count && !p->with_count)
 		load_error(l, p->place, "missing-word",
 			   "'upsert' needs what it changes: 'with', 'add', 'highest' or 'lowest'");
@@ -480,13 +483,15 @@ static void check_effects(struct load *l, const struct processor *p, const struc
 	if (n && several)
 		load_error(l, p->place, "wrong-clause", "a processor has either one effect or 'effects'");
 	if (!n && !several)
-		load_error(
-			l, p->place, "missing-word",
-			"a processor does something: 'put', 'update', 'upsert', 'delete', 'count', 'send' or 'remove all'");
+		load_error(l, p->place, "missing-word",
+			   "a processor does something: 'put', 'update', 'upsert', 'delete', 'count', 'send' or 'remove all'")
+			->repair = SLICE("as in put: Notice, with: {user: author}");
 	if (!p->events && !p->every_seconds)
-		load_error(l, p->place, "missing-word", "a processor needs 'on' or 'every'");
+		load_error(l, p->place, "missing-word", "a processor needs 'on' or 'every'")->repair =
+			SLICE("as in on: Post created, or every: day at 03:00");
 	if (p->events && p->every_seconds)
-		load_error(l, p->place, "wrong-clause", "a processor has either 'on' or 'every'");
+		load_error(l, p->place, "wrong-clause", "a processor has either 'on' or 'every'")->repair =
+			SLICE("make two processors of it");
 	if (p->every_seconds && p->effect == EFFECT_SEND && n)
 		load_error(l, p->place, "wrong-clause", "what is sent is a change, and 'every' is not about one");
 	if (n)

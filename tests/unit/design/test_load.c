@@ -245,6 +245,52 @@ static void counts_requirements_and_checks_have_conditions(void **state)
 	SLICE_IS(e->checks[1].sentence, "never less");
 }
 
+static void references_have_the_form_of_what_they_name(void **state)
+{
+	const struct design *d =
+		load_well(TABLE "entities:\n"
+				"  User:\n"
+				"    path: /users/<uid>\n"
+				"    attributes: {uid: 'name 3..20, lower', name: string}\n"
+				"    keys: {PK: U#<uid>, SK: U}\n"
+				"  Pen:\n"
+				"    path: /pens/<owner>/<n>\n"
+				"    attributes: {owner: reference to User, n: 'integer 1..9', kind: x | y}\n"
+				"    keys: {PK: U#<owner>, SK: P#<n>}\n"
+				"  Thing:\n"
+				"    path: /things/<id>\n"
+				"    attributes:\n"
+				"      id: string, id 't_'\n"
+				"      owner: string\n"
+				"      pen: reference to Pen(owner, pen), required\n"
+				"      users: list of reference to User 0..5\n"
+				"      seen: set of reference to User, may be missing\n"
+				"      parent: reference to Thing, tree\n"
+				"    requires: [User(owner)]\n"
+				"    keys: {PK: T#<id>, SK: T}\n");
+	const struct entity *e = design_entity(d, SLICE("Thing")), *pen = design_entity(d, SLICE("Pen"));
+	const struct attribute *owner = entity_attribute(pen, SLICE("owner"));
+	const struct attribute *users = entity_attribute(e, SLICE("users"));
+
+	(void)state;
+	assert_int_equal(owner->form, FORM_NAME);
+	assert_true(owner->lower && owner->has_max && owner->max == 20 && owner->min == 3);
+	assert_int_equal(entity_attribute(e, SLICE("pen"))->type, ATTR_INTEGER);
+	assert_true(entity_attribute(e, SLICE("pen"))->max == 9);
+	assert_true(entity_attribute(e, SLICE("owner"))->lower); /* it addresses the pen, too, which is its owner's */
+	assert_int_equal(users->type, ATTR_LIST);
+	assert_int_equal(users->element, ATTR_STRING);
+	assert_true(users->form == FORM_NAME && users->lower && users->max == 5);
+	assert_false(entity_attribute(e, SLICE("parent"))->has_max);
+	assert_int_equal(e->require_count, 4);
+	assert_null(e->requires[0].of);
+	SLICE_IS(e->requires[1].of->name, "pen");
+	assert_int_equal(e->requires[1].when->kind, TERM_PRESENT);
+	SLICE_IS(e->requires[2].each.variable, "users[]");
+	assert_null(e->requires[2].when);
+	assert_true(e->requires[3].of->tree);
+}
+
 static void several_verbs_share_a_rule(void **state)
 {
 	const struct design *d =
@@ -694,6 +740,7 @@ int main(void)
 		TEST(entities_have_keys_under_conditions),
 		TEST(companions_guard_mirror_and_repeat),
 		TEST(counts_requirements_and_checks_have_conditions),
+		TEST(references_have_the_form_of_what_they_name),
 		TEST(several_verbs_share_a_rule),
 		TEST(actions_and_deletion_set_what_terms_say),
 		TEST(accounts_and_callers),
