@@ -10,13 +10,15 @@ import { OPERATOR, play, report, start, writeAll } from './round-trips-world.mjs
 
 const WRITE = 2; // what decides it is read at once, then it is written
 const ITEM = 1;
+/** What is written together with an item refers to items that only its own attributes name: they are read after it. */
+const MORE = { saas: { 'create Tenant': 3, 'accept Invite': 3 } };
 
 for (const name of designs) {
   test(`${name}: writes make two round trips one after the other; an item is read with one`, async (t) => {
     const of = await start(name);
     await writeAll(of, name, { isKnown: true });
     report(t, of.counts);
-    const most = (kind) => (kind.startsWith('get ') ? ITEM : WRITE);
+    const most = (kind) => MORE[name]?.[kind] ?? (kind.startsWith('get ') ? ITEM : WRITE);
     const over = [...of.counts].filter(([kind, { cold, warm }]) => Math.max(cold, ...warm) > most(kind));
     assert.deepEqual(over.map(([kind, { cold, warm }]) => `${kind}: ${[cold, ...warm].join(' ')}`), []);
   });
@@ -30,14 +32,14 @@ function patternsOf(name) {
 }
 
 /**
- * What a pattern says: a Query, a GetItem or a BatchGetItem is one round trip, `then` or `show` another. Parts of a merge are asked at once, after
+ * What a pattern says: a Query, a GetItem or a BatchGetItem is one round trip, `then` another. Parts of a merge are asked at once, after
  * what leads to them, level by level; without `by`, and the partitions of a walk: the first by itself, for its rows may be enough,
  * then all others.
  */
 function tripsOf(patterns, name) {
   const block = patterns.get(name);
   const [, merge] = /^ {4}merge: \{(.*)\}/m.exec(block) ?? [];
-  const then = /^ {4}(then|show):/m.test(block) ? 1 : 0;
+  const then = /^ {4}then:/m.test(block) ? 1 : 0;
   const walk = /^ {4}walk:/m.test(block) ? 1 : 0;
   if (!merge) return 1 + walk + then;
   const [, of] = /of: \[([^\]]*)\]/.exec(merge) ?? [];
@@ -69,6 +71,7 @@ const ADDRESSES = {
     search: '/search?q=git+rebase', 'cards by tag': '/tags/git/cards', 'metrics of day': `/metrics/${today}`,
     'cards by id': '/cards-by-id?id=1,2', 'my votes': '/my-votes?id=1,2',
   },
+  saas: { 'tasks by status': '/projects/website/tasks/todo', log: `/log/${today.slice(0, 7)}` },
   shop: {
     'products with word': '/search?word=espresso', 'orders in state': `/desk/paid/${today}`,
     'best sellers': `/best-sellers/${today.slice(0, 7)}/all`,
@@ -95,7 +98,8 @@ for (const name of designs) {
     const items = made.map(({ item }) => item);
     const patterns = patternsOf(name);
     of.counts.clear();
-    const reader = JSON.parse(readFileSync(join(ROOT, 'designs', 'demo', `${name}.json`), 'utf8')).steps.find((step) => step.as);
+    const { steps } = JSON.parse(readFileSync(join(ROOT, 'designs', 'demo', `${name}.json`), 'utf8'));
+    const reader = steps.find((step) => step.claims) ?? steps.find((step) => step.as);
     const over = [];
     for (const { name: pattern, path } of index.access) {
       const address = ADDRESSES[name]?.[pattern] ?? addressOf(path, items);
