@@ -40,6 +40,7 @@ WITH_REASON = {
     'app/entity/input.c': (4, BODY),
     'app/entity/input_structure.c': (1, 'members of a structure are not slots: a map is walked'),
     'app/entity/output.c': (1, STRANGER + ', and is shown'),
+    'app/file/file_gone.c': (1, STORED + ': images of any entity'),
     'app/openapi/openapi_schema.c': (1, 'the name of a schema must not be an entity\'s'),
     'app/read/read_depends.c': (1, GIVEN),
     'app/read/read_live.c': (2, 'keys of images of any entity, in every index'),

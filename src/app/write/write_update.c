@@ -100,7 +100,7 @@ static bool apply_part(struct write *w, const struct attribute *a, struct value 
 {
 	const struct action *x = w->action;
 	bool append = x && names_among(x->append_at, x->append_count, a->at);
-	bool merge = a->type == ATTR_MAP && w->options->merge && value_type(*v) == VALUE_M;
+	bool merge = a->type == ATTR_MAP && !a->file && w->options->merge && value_type(*v) == VALUE_M;
 	bool cut = x && names_among(x->cut_at, x->cut_count, a->at);
 
 	if (!append && !cut && !merge)
@@ -120,7 +120,7 @@ static bool apply_one(struct write *w, struct row *f, const struct row_iter *m)
 	const struct attribute *a = entity_attribute(w->entity, m->name);
 	struct value v = write_fit(w->run, a, m->value), was = row_find(f, m->name);
 
-	if (a && !apply_part(w, a, was, &v))
+	if (a && (!apply_part(w, a, was, &v) || !write_take_files(w, a, was, &v)))
 		return false;
 	if (!a || write_is_password(w->entity, m->name) || value_equal(v, was))
 		return true;

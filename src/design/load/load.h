@@ -307,6 +307,8 @@ const struct structure *load_structure(struct load *l, struct slice name);
 void load_structure_names(struct load *l, struct load_names *names);
 /* One that is written where it is used: a map of members. Never NULL. */
 const struct structure *load_structure_here(struct load *l, const struct yaml *y);
+/* file image/png | image/webp up to 5 MB, after 'file': makes `out` a map of what is known of the file. */
+void load_file(struct load *l, struct load_span s, struct attribute *out);
 /* Whether it is not empty and has only characters of `allowed`. */
 bool load_consists_of(struct slice s, const char *allowed);
 
@@ -393,6 +395,8 @@ void load_needs_keys(struct load *l, const char *what, const struct entity *e, c
 void load_keyed(struct load *l);
 /* A parameter that a filter compares with must be given, unless the filter says what happens without it. */
 void load_require_filtered(struct load *l);
+/* Files are set by clients only, and something notices when they are no longer used. */
+void load_check_files(struct load *l);
 /* Reports circles, and parameters that nothing gives. */
 void load_sound(struct load *l);
 /* Reports terms that can never work, and values that can never be what they are used for. */
