@@ -58,16 +58,28 @@ const RULES = 1; // what rules look at for each row is read at once, after the r
 const today = new Date().toISOString().slice(0, 10);
 const ADDRESSES = {
   blog: { 'has liked': '/users/sub-davi/liked/post-moqueca' },
+  devices: {
+    'readings of device': `/devices/weather-1/readings/temperature/days/${today}`, 'devices in cell': '/map/u1x0',
+    nearby: '/nearby?cells=u1x0,u1x1&lat=53.54&lon=9.98',
+  },
   fus: { 'sites by tag': '/tags/news/sites', 'ratings of site of value': '/sites/1/stars/5/ratings', 'my ratings of sites': '/my-ratings?id=1&id=2' },
+  game: {
+    place: '/boards/blocks.all/of/ruth', board: '/boards/blocks.all', above: '/boards/blocks.all/above/000020000-8000000000',
+    'how many above': '/boards/blocks.all/rank/000020000-8000000000', below: '/boards/blocks.all/below/000020000-8000000000',
+  },
   perfectit: {
     search: '/search?q=git+rebase', 'cards by tag': '/tags/git/cards', 'metrics of day': `/metrics/${today}`,
     'cards by id': '/cards-by-id?id=1,2', 'my votes': '/my-votes?id=1,2',
+  },
+  saas: { 'tasks by status': '/projects/website/tasks/todo', log: `/log/${today.slice(0, 7)}` },
+  shop: {
+    'products with word': '/search?word=espresso', 'orders in state': `/desk/paid/${today}`,
+    'best sellers': `/best-sellers/${today.slice(0, 7)}/all`,
   },
   social: {
     timeline: `/timeline/${today}`, 'posts by hashtag': '/hashtags/dynamodb', liked: '/liked?id=1,2',
     'timeline with authors': `/timeline/${today}/with-authors`, 'posts by hashtag with authors': '/hashtags/flying/with-authors', 'posts with authors': '/posts-with-authors?id=1&id=2',
   },
-  saas: { 'tasks by status': '/projects/website/tasks/todo', log: `/log/${today.slice(0, 7)}` },
   wavyblog: { 'user by email': '/emails/ann@example.com/user', 'is a slug taken': '/slugs/hello' },
 };
 
