@@ -40,8 +40,7 @@ static bool is_removed_by_cascade(const struct design *d, const struct entity *e
 /* Whether items of the entity may go, or get another identity, while others name them. */
 static bool may_go(const struct design *d, const struct entity *e)
 {
-	if (e->may_expire || !e->delete_.soft || is_removed_by_processor(d, e) ||
-	    is_removed_by_cascade(d, e))
+	if (e->may_expire || !e->delete_.soft || is_removed_by_processor(d, e) || is_removed_by_cascade(d, e))
 		return true;
 	for (size_t i = 0; i < e->param_count; i++) {
 		const struct attribute *a = slots_attribute(e->slots, e->param_at[i]);
