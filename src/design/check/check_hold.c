@@ -146,8 +146,7 @@ static bool add_comparison(struct holding *h, const struct term *t)
 	f = fact_of(h, path);
 	if (!f)
 		return true;
-	return is_text(other) ? add_text(f, kind, value_bytes(other->value))
-			      : kind == TERM_NE || add_number(f, kind, v);
+	return is_text(other) ? add_text(f, kind, value_bytes(other->value)) : kind == TERM_NE || add_number(f, kind, v);
 }
 
 static bool add_between(struct holding *h, const struct term *t)

@@ -19,7 +19,8 @@
 
 static struct slice read_text(const char *name)
 {
-	const char *path = arena_cstr(&arena, arena_printf(&arena, "%s/tests/unit/design/mistakes/%s", THORPE_ROOT, name));
+	const char *path =
+		arena_cstr(&arena, arena_printf(&arena, "%s/tests/unit/design/mistakes/%s", THORPE_ROOT, name));
 	FILE *file = fopen(path, "rb");
 	struct buf b;
 	size_t n;
@@ -57,7 +58,8 @@ static struct slice change(struct slice design, struct slice from, struct slice 
 	for (const char *p = design.p; (p = memmem(p, design.n - (size_t)(p - design.p), from.p, from.n)); p++)
 		if (p == design.p || p[-1] == '\n') {
 			if (at)
-				fail_msg("%.*s: these lines are in the design twice: %.*s", SLICE_ARG(title), SLICE_ARG(from));
+				fail_msg("%.*s: these lines are in the design twice: %.*s", SLICE_ARG(title),
+					 SLICE_ARG(from));
 			at = p;
 		}
 	if (!from.n || !at)
@@ -162,8 +164,10 @@ static bool try_mistake(struct slice design, struct slice text)
 			design = change(design, buf_slice(&from), to.n ? buf_slice(&to) : SLICE(""), title);
 			from.n = to.n = 0;
 		}
-		buf_printf(old ? &from : new ? &to : &expected, "%.*s\n", (int)line.n - (old || new),
-			   line.p + (old || new));
+		buf_printf(old   ? &from
+			   : new ? &to
+				 : &expected,
+			   "%.*s\n", (int)line.n - (old || new), line.p + (old || new));
 	}
 	is = found(design);
 	if (slice_equal(is, buf_slice(&expected)) && helps())
@@ -209,7 +213,13 @@ static void the_design_is_correct(void **state)
 	assert_int_equal(found(read_text("helpdesk.yaml")).n, 0);
 }
 
-#define MISTAKES(file) { "the mistakes of " file, try_all, begin, end, (char[]){ file } }
+#define MISTAKES(file)                                                 \
+	{                                                              \
+		"the mistakes of " file, try_all, begin, end, (char[]) \
+		{                                                      \
+			file                                           \
+		}                                                      \
+	}
 
 int main(void)
 {
