@@ -61,7 +61,7 @@ struct media_address {
 	struct media_name file;
 	int64_t from_s, seconds; /* valid from then on, for so long */
 	struct slice type;
-	int64_t size;            /* of an upload */
+	int64_t size;             /* of an upload */
 	struct slice disposition; /* Content-Disposition of a download */
 };
 /* False with a sentence in `why`: there are no credentials. */
@@ -77,7 +77,7 @@ enum media_end media_upload_begin(struct media *m, struct media_name f, int64_t 
 				  struct media_upload **out) MUST_CHECK;
 /* False: the disk failed, or more than `size` bytes came. */
 bool media_upload_write(struct media_upload *u, struct slice bytes) MUST_CHECK;
-int64_t media_upload_length(const struct media_upload *u);  /* so far */
+int64_t media_upload_length(const struct media_upload *u);    /* so far */
 struct slice media_upload_head(const struct media_upload *u); /* its first bytes */
 /* All bytes have come: makes it a file. It blocks until they are on disk. */
 enum media_end media_upload_finish(struct media_upload *u) MUST_CHECK;

@@ -13,21 +13,21 @@
 #include "wire/percent.h"
 #include "wire/sigv4.h"
 
-#define CONNECTIONS   8
-#define CONNECT_MS    3000
-#define TOTAL_MS      10000
-#define TRIES         3
-#define OWN_SECONDS   300 /* the server's own addresses are valid so long */
-#define WHY           512
-#define REPLY_MOST    65536
-#define PAUSE_US      100000
-#define WAIT_US       INT64_C(10000000)
-#define NAME_LETTERS  "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_."
+#define CONNECTIONS  8
+#define CONNECT_MS   3000
+#define TOTAL_MS     10000
+#define TRIES        3
+#define OWN_SECONDS  300 /* the server's own addresses are valid so long */
+#define WHY          512
+#define REPLY_MOST   65536
+#define PAUSE_US     100000
+#define WAIT_US      INT64_C(10000000)
+#define NAME_LETTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_."
 
 struct bucket {
 	const struct clock *clock;
 	char region[PLACE_REGION];
-	struct endpoint at; /* of the service, or with Amazon's own names of the bucket */
+	struct endpoint at;   /* of the service, or with Amazon's own names of the bucket */
 	char root[PLACE_URL]; /* of all paths: /bucket/prefix, or /prefix */
 	struct keyring *keyring;
 	struct pool *pool;
@@ -209,9 +209,13 @@ static struct slice sign(struct signing *s, const struct credentials *c)
 	struct slice path = arena_printf(a, "%s/%.*s/%.*s", b->root, SLICE_ARG(s->file.design), SLICE_ARG(s->file.id));
 	struct sigv4_scope scope = { day, slice_str(b->region), SLICE("s3"), SLICE(SIGV4_TERMINATOR) };
 	struct sigv4_key key = { .secret = slice_str(c->secret) };
-	struct sigv4_message m = { .method = slice_str(s->method), .path = path, .signed_headers = names,
-				   .headers = s->headers, .header_count = s->header_count,
-				   .payload = SLICE(SIGV4_UNSIGNED), .presigned = true };
+	struct sigv4_message m = { .method = slice_str(s->method),
+				   .path = path,
+				   .signed_headers = names,
+				   .headers = s->headers,
+				   .header_count = s->header_count,
+				   .payload = SLICE(SIGV4_UNSIGNED),
+				   .presigned = true };
 	struct buf q;
 
 	key.credential = arena_printf(a, "%s/%.*s/%s/s3/" SIGV4_TERMINATOR, c->id, SLICE_ARG(day), b->region);
@@ -260,8 +264,14 @@ static void add_header(struct signing *s, struct slice name, struct slice value)
 bool media_upload_url(struct media *m, struct arena *a, const struct media_address *q, struct slice *url, char *why,
 		      size_t n)
 {
-	struct signing s = { .bucket = m->bucket, .arena = a, .method = "PUT", .file = q->file, .from_s = q->from_s,
-			     .seconds = q->seconds, .why = why, .why_size = n };
+	struct signing s = { .bucket = m->bucket,
+			     .arena = a,
+			     .method = "PUT",
+			     .file = q->file,
+			     .from_s = q->from_s,
+			     .seconds = q->seconds,
+			     .why = why,
+			     .why_size = n };
 
 	add_header(&s, SLICE("content-length"), arena_printf(a, "%lld", (long long)q->size));
 	add_header(&s, SLICE("content-type"), q->type);
@@ -273,14 +283,21 @@ bool media_upload_url(struct media *m, struct arena *a, const struct media_addre
 bool media_download_url(struct media *m, struct arena *a, const struct media_address *q, struct slice *url, char *why,
 			size_t n)
 {
-	struct signing s = { .bucket = m->bucket, .arena = a, .method = "GET", .file = q->file, .from_s = q->from_s,
-			     .seconds = q->seconds, .why = why, .why_size = n };
+	struct signing s = { .bucket = m->bucket,
+			     .arena = a,
+			     .method = "GET",
+			     .file = q->file,
+			     .from_s = q->from_s,
+			     .seconds = q->seconds,
+			     .why = why,
+			     .why_size = n };
 
 	add_header(&s, SLICE("host"), slice_str(m->bucket->at.host));
-	s.query = arena_printf(
-		a, "&response-cache-control=%.*s&response-content-disposition=%.*s&response-content-type=%.*s",
-		SLICE_ARG(encoded(a, SLICE("private, max-age=31536000, immutable"))),
-		SLICE_ARG(encoded(a, q->disposition)), SLICE_ARG(encoded(a, q->type)));
+	s.query =
+		arena_printf(a,
+			     "&response-cache-control=%.*s&response-content-disposition=%.*s&response-content-type=%.*s",
+			     SLICE_ARG(encoded(a, SLICE("private, max-age=31536000, immutable"))),
+			     SLICE_ARG(encoded(a, q->disposition)), SLICE_ARG(encoded(a, q->type)));
 	return make_url(&s, url);
 }
 
@@ -314,16 +331,26 @@ static bool call(struct bucket *b, struct arena *a, const char *method, struct m
 		 const char *const *headers, struct fetch_reply *r)
 {
 	char why[WHY] = "no connection is free";
-	struct signing s = { .bucket = b, .arena = a, .method = method, .file = file,
-			     .from_s = clock_now_ms(b->clock) / 1000, .seconds = OWN_SECONDS, .why = why,
+	struct signing s = { .bucket = b,
+			     .arena = a,
+			     .method = method,
+			     .file = file,
+			     .from_s = clock_now_ms(b->clock) / 1000,
+			     .seconds = OWN_SECONDS,
+			     .why = why,
 			     .why_size = sizeof(why) };
 	struct slice url;
 	bool ok = false;
 
 	add_header(&s, SLICE("host"), slice_str(b->at.host));
 	if (make_url(&s, &url)) {
-		struct fetch_request q = { .method = method, .url = arena_cstr(a, url), .headers = headers,
-					   .connect_ms = CONNECT_MS, .total_ms = TOTAL_MS, .most = REPLY_MOST, .cut = true };
+		struct fetch_request q = { .method = method,
+					   .url = arena_cstr(a, url),
+					   .headers = headers,
+					   .connect_ms = CONNECT_MS,
+					   .total_ms = TOTAL_MS,
+					   .most = REPLY_MOST,
+					   .cut = true };
 
 		for (int i = 0; i < TRIES && (!ok || is_worth_another(r)); i++) {
 			if (i)

@@ -61,6 +61,8 @@
 	X(ORPHAN, "orphan")                         \
 	X(REQUIREMENT_BROKEN, "requirement-broken") \
 	X(OUTLIVED, "outlived")                     \
+	X(FILE_FOREIGN, "file-foreign")             \
+	X(FILE_LEFT, "file-left")                   \
 	/* notes */                                 \
 	X(STRANGER, "stranger")                     \
 	X(ATTRIBUTE_UNKNOWN, "attribute-unknown")   \

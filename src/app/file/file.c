@@ -148,8 +148,12 @@ static bool put_record(struct run *r, const struct file_ask *q, struct slice id)
 	struct value_member bytes = file_number(r, "bytes", counted);
 	struct dyn_write w[2] = {
 		{ .kind = DYN_PUT, .table = beside_table(r), .item = new_record(r, q, id), .must_not_exist = true },
-		{ .kind = DYN_UPDATE, .table = beside_table(r), .key = file_quota_key(r, file_owner(r)), .add = &bytes,
-		  .add_count = 1, .also = has_room(r, counted) },
+		{ .kind = DYN_UPDATE,
+		  .table = beside_table(r),
+		  .key = file_quota_key(r, file_owner(r)),
+		  .add = &bytes,
+		  .add_count = 1,
+		  .also = has_room(r, counted) },
 	};
 	struct dyn_refusal refusals[2];
 

@@ -4,10 +4,10 @@
 #include "app/run/state.h"
 #include "base/log.h"
 
-#define PAGE      100
-#define TRIES     8
-#define GRACE     4 /* a file that is too late for an item is removed this part of its time later */
-#define TIDY_MS   INT64_C(3600000)
+#define PAGE    100
+#define TRIES   8
+#define GRACE   4 /* a file that is too late for an item is removed this part of its time later */
+#define TIDY_MS INT64_C(3600000)
 
 /* ---- one transaction ---- */
 enum moved { MOVED, MOVED_NOT, MOVED_FAILED };

@@ -13,7 +13,7 @@
 #include "wire/percent.h"
 
 #define SHOWN_S      3600 /* an address is valid so long … */
-#define WINDOW_S     900  /* … from the beginning of such a period, so that it is the same for a while: browsers cache it */
+#define WINDOW_S     900 /* … from the beginning of such a period, so that it is the same for a while: browsers cache it */
 #define SIGN_BYTES   24
 #define DESIGN_CHARS 64
 #define WHY          512
@@ -23,8 +23,7 @@ bool file_make_key(struct app *app)
 	struct slice text = arena_printf(&app->arena, "files:%.*s", SLICE_ARG(app->design->name));
 	unsigned n = 0;
 
-	return HMAC(EVP_sha256(), app->secret, sizeof(app->secret), (const uint8_t *)text.p, text.n, app->file_key,
-		    &n) &&
+	return HMAC(EVP_sha256(), app->secret, sizeof(app->secret), (const uint8_t *)text.p, text.n, app->file_key, &n) &&
 	       n == sizeof(app->file_key);
 }
 

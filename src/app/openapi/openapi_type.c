@@ -249,7 +249,8 @@ void oas_attribute_description(struct oas *o, const struct attribute *a)
 	if (a->fine)
 		say(&b, "With milliseconds: 2026-01-15T10:30:00.000Z.");
 	if (attribute_file(a))
-		say(&b, "%s %.*s.", a->file ? "A file" : "Files, each", SLICE_ARG(file_rule_text(o->a, attribute_file(a))));
+		say(&b, "%s %.*s.", a->file ? "A file" : "Files, each",
+		    SLICE_ARG(file_rule_text(o->a, attribute_file(a))));
 	say_source(&b, a);
 	if (a->unique)
 		say(&b, "Unique.");

@@ -90,12 +90,14 @@ static bool begin_upload(struct exchange *ex, const struct rest *r)
 	if (!read_address(ex, r, FILE_PUT_TYPE, &u->asked))
 		return refuse(q, 403, "This address is not valid, or no longer: ask for another one.");
 	if (!slice_equal_any_case(type, u->asked.pass.type) || request_header(q, SLICE("content-encoding")).n)
-		return refuse(q, 415, "Send the file with the Content-Type that was asked for, and no Content-Encoding.");
+		return refuse(q, 415,
+			      "Send the file with the Content-Type that was asked for, and no Content-Encoding.");
 	if (!q->chunked && q->has_head && (int64_t)q->length != u->asked.pass.size)
 		return refuse(q, (int64_t)q->length > u->asked.pass.size ? 413 : 400,
 			      "Send as many bytes as were asked for.");
 	arena_defer(&ex->arena, drop_upload, u);
-	if (!refuse_end(q, media_upload_begin(file_store(u->asked.app), name_of(&u->asked), u->asked.pass.size, &u->file)))
+	if (!refuse_end(q,
+			media_upload_begin(file_store(u->asked.app), name_of(&u->asked), u->asked.pass.size, &u->file)))
 		return false;
 	q->sink = &u->sink;
 	return true;
@@ -239,12 +241,13 @@ static void send_file(struct exchange *ex, const struct asked *x, struct slice b
 	const struct file_pass *p = &x->pass;
 	int64_t left_s = p->until_s - app_now_ms(x->app) / 1000;
 	struct slice etag = arena_printf(&ex->arena, "\"%.*s\"", SLICE_ARG(p->id));
-	struct slice headers = arena_printf(
-		&ex->arena,
-		GUARDS "ETag: %.*s\r\nCache-Control: private, max-age=%lld, immutable\r\nAccept-Ranges: bytes\r\n"
-		       "Content-Disposition: %.*s\r\n",
-		SLICE_ARG(etag), (long long)(left_s > 0 ? left_s : 0),
-		SLICE_ARG(file_disposition(&ex->arena, p->type, p->name)));
+	struct slice headers =
+		arena_printf(&ex->arena,
+			     GUARDS
+			     "ETag: %.*s\r\nCache-Control: private, max-age=%lld, immutable\r\nAccept-Ranges: bytes\r\n"
+			     "Content-Disposition: %.*s\r\n",
+			     SLICE_ARG(etag), (long long)(left_s > 0 ? left_s : 0),
+			     SLICE_ARG(file_disposition(&ex->arena, p->type, p->name)));
 	struct range part;
 
 	ex->packed = ex->shared = true;
