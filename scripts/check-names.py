@@ -29,6 +29,7 @@ FINDING = 'a finding names its attribute as text; once per mending'
 WITH_REASON = {
     'app/auth/caller_account.c': (1, STRANGER + ': the companion that guards a name'),
     'app/auth/caller_session.c': (2, 'the entity in a token; the attribute of credentials, which may be of no entity'),
+    'app/auth/mail_notes.c': (1, OWN + ': the entity that a note names'),
     'app/db/beside.c': (2, OWN),
     'app/db/dyn_read.c': (3, 'a key of the table or an index from any item; the index that a request names'),
     'app/db/guess.c': (1, 'the attribute of joining is of no design'),

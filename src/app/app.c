@@ -10,6 +10,7 @@
 #include "app/rest/app_exchange.h"
 #include "app/rest/idempotency.h"
 #include "app/write/deleting.h"
+#include "app/write/renaming.h"
 #include "app/write/write.h"
 #include "base/alloc.h"
 #include "base/clock.h"
@@ -47,7 +48,7 @@ struct app *app_new(const struct app_options *o)
 	memcpy(app->secret, o->secret, sizeof(app->secret));
 	app->callers = callers_new(o->design, o->secret);
 	app->gather = gather_new();
-	app->mail = mail_queue_new();
+	app->mail = mail_post_new();
 	app->idempotency = idempotency_new();
 	app->lag = o->database && o->database->is_remote ? lag_new(o->design) : NULL;
 	app->guesses = o->database && o->database->is_remote ? guesses_new(app->clock)
@@ -73,7 +74,7 @@ void app_free(struct app *app)
 		return;
 	callers_free(app->callers);
 	gather_free(app->gather);
-	mail_queue_free(app->mail);
+	mail_post_free(app->mail);
 	idempotency_free(app->idempotency);
 	guesses_free(app->guesses);
 	lag_free(app->lag);
@@ -120,6 +121,11 @@ void app_set_operators_handler(struct app *app, app_operators *fn, void *ctx)
 bool app_deletions_settled(const struct app *app)
 {
 	return atomic_load(&app->deletions_swept) == atomic_load(&app->deletions_noted) + 1;
+}
+
+bool app_renames_settled(const struct app *app)
+{
+	return atomic_load(&app->renames_swept) == atomic_load(&app->renames_noted) + 1;
 }
 
 void app_set_keeper_runs(struct app *app, bool runs)
@@ -315,12 +321,31 @@ static void look_whether_moved(struct app *app, struct run *r)
 	moved_look(r);
 }
 
+/* The same for renames whose children still follow. */
+static int64_t sweep_renames(struct app *app, struct run *r)
+{
+	int64_t next_ms = INT64_MAX;
+
+	if (app_renames_settled(app))
+		return INT64_MAX;
+	if (r->now_ms < app->rename_ms && r->now_ms > app->rename_ms - SWEEP_EVERY_MS) /* the clock may have been set back */
+		return app->rename_ms - r->now_ms;
+	r->problem = (struct problem){ 0 };
+	if (!renaming_sweep(r, &next_ms))
+		log_warn("%.*s: a rename is not complete yet: %.*s", SLICE_ARG(app->design->name),
+			 SLICE_ARG(r->problem.detail));
+	app->rename_ms = r->now_ms + (next_ms > SWEEP_EVERY_MS ? SWEEP_EVERY_MS : next_ms);
+	return next_ms;
+}
+
 /* When the next tick is due, in milliseconds: at most TICK_MS. */
 static int64_t next_tick(struct app *app, struct run *r)
 {
 	int64_t look_ms = lag_look(r), sweep_ms = sweep_deletions(app, r);
+	int64_t rename_ms = sweep_renames(app, r);
 	int64_t ms = look_ms < sweep_ms ? look_ms : sweep_ms;
 
+	ms = ms < rename_ms ? ms : rename_ms;
 	return ms < TICK_MS ? ms : TICK_MS;
 }
 
@@ -337,6 +362,7 @@ int64_t app_tick(struct app *app, struct backend *b, bool last)
 		if (!write_flush_gathered(&r, last))
 			log_warn("%.*s: gathered actions are not written yet: %.*s", SLICE_ARG(app->design->name),
 				 SLICE_ARG(r.problem.detail));
+		app->ticks = !last;
 		if (!last)
 			next_ms = next_tick(app, &r);
 		if (!last)

@@ -344,6 +344,16 @@ test('a session is renewed once for all that meet its end, goes on elsewhere, an
   assert.deepEqual(kept.at(-1), { token: undefined, renewal: undefined });
   assert.equal(nameOf(await make(before).me().catch((e) => e)), 'UnauthenticatedError');
   await api.logout(); // twice is fine
+
+  // A login while a renewal is under way, as after a change of the password: its tokens stay.
+  const hurried = make({ token: 'ended', renewal: 'ended', fetch: async (url, init) => {
+    const reply = await fetch(url, init);
+    if (url.endsWith('/renew')) await hurried.login({ name: 'ann', password });
+    return reply;
+  } });
+  assert.equal((await hurried.me()).subject, 'ann');
+  assert.ok(kept.at(-1).renewal);
+  assert.notEqual(kept.at(-1).renewal, 'ended');
 });
 
 test('a file is uploaded by one call, which gives the id for the item', async () => {

@@ -178,6 +178,51 @@ static void begin_entity_operation(struct oas *o, const char *id, const char *ve
 	oas_member_printf(o, "summary", "%s %s %.*s", verb, article(e->name), SLICE_ARG(e->name));
 }
 
+/* Whether a client can address what the attribute names by values of the item. */
+static bool is_linked(const struct attribute *a)
+{
+	const struct reference *f = a->refers;
+
+	if (!f || attribute_has_references(a) || f->to->internal || !oas_is_allowed(f->to->allow[ALLOW_READ]))
+		return false;
+	for (size_t i = 0; i < f->arg_count; i++)
+		if (!term_name(f->args[i]))
+			return false;
+	return true;
+}
+
+static void put_link(struct oas *o, const struct attribute *a)
+{
+	const struct reference *f = a->refers;
+
+	json_name_string(o->b, a->name);
+	json_open(o->b, '{');
+	json_member_string(o->b, "operationId", camel(o, "get", f->to->name));
+	json_member_open(o->b, "parameters", '{');
+	for (size_t i = 0; i < f->arg_count; i++) {
+		json_name_string(o->b, f->to->params[i]);
+		json_string(o->b, arena_printf(o->a, "$response.body#/%.*s", SLICE_ARG(*term_name(f->args[i]))));
+	}
+	json_close(o->b, '}');
+	json_close(o->b, '}');
+}
+
+/* From an item to those that it refers to. */
+static void put_links(struct oas *o, const struct entity *e)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < e->attribute_count && !any; i++)
+		any = is_linked(&e->attributes[i]) && !e->attributes[i].hidden;
+	if (!any)
+		return;
+	json_member_open(o->b, "links", '{');
+	for (size_t i = 0; i < e->attribute_count; i++)
+		if (is_linked(&e->attributes[i]) && !e->attributes[i].hidden)
+			put_link(o, &e->attributes[i]);
+	json_close(o->b, '}');
+}
+
 static void put_read(struct oas *o, const struct entity *e)
 {
 	begin_entity_operation(o, "get", "Read", e);
@@ -192,7 +237,9 @@ static void put_read(struct oas *o, const struct entity *e)
 		oas_shown(o, e->show, e->show_count);
 		oas_put(o, "]}");
 	}
-	oas_end_content(o);
+	oas_put(o, "}}"); /* oas_end_content(), before which come the links */
+	put_links(o, e);
+	json_close(o->b, '}');
 	oas_no_content(o, "304", "Not changed");
 	oas_end_responses(o, OAS_BIT(OAS_401) | OAS_BIT(OAS_404));
 }

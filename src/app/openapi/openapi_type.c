@@ -225,6 +225,11 @@ static void say_source(struct buf *b, const struct attribute *a)
 		term_print(b, a->derived);
 		buf_lit(b, "`.");
 	}
+	if (a->refers)
+		say(b, "%s to %.*s (`%.*s`), which %s.%s", attribute_has_references(a) ? "References" : "Reference",
+		    SLICE_ARG(a->refers->to->name), SLICE_ARG(a->refers->to->path),
+		    a->may_be_missing ? "may be missing" : "exists when it is set",
+		    a->tree ? " The parent: no item is below itself." : "");
 	if (a->the_caller)
 		say(b, "Who created it.");
 	if (a->now)

@@ -21,7 +21,7 @@ struct app {
 	uint8_t secret[CALLER_SECRET_BYTES];
 	uint8_t cursor_key[64];        /* derived from the secret and the design's name */
 	struct callers_state *callers; /* auth/caller.h; shared, has its own lock */
-	struct mail_queue *mail;       /* auth/mail.h: tokens to send; shared, has its own lock */
+	struct mail_post *mail;        /* auth/mail.h: notes of tokens to send; shared, has its own lock */
 	struct gather *gather;         /* write/write_gather.c: counts that wait; shared, has its own lock */
 	struct idempotency *idempotency; /* rest/idempotency.c: replies of the last ten minutes; shared, has its own lock */
 	struct guesses *guesses; /* db/guess.h; shared, has its own lock. NULL: the database is local, no rehearsals */
@@ -40,7 +40,10 @@ struct app {
 	/* Markers (write/deleting.h): `noted` counts what may have put one; a sweep that found none stores the count
 	 * it began with, plus one. */
 	_Atomic uint64_t deletions_noted, deletions_swept;
+	_Atomic uint64_t renames_noted, renames_swept; /* the same for renames (write/renaming.h) */
+	_Atomic bool ticks;                            /* app_tick() is called: it carries out what takes long */
 	_Atomic bool moved; /* writes are refused (db/moved.h) */
+	int64_t rename_ms;  /* time of the next search for renames; the ticking thread's */
 	int64_t sweep_ms;   /* time of the next search for markers; the ticking thread's */
 	int64_t looked_ms;  /* time of the last search for the marker of a move; the ticking thread's */
 	/* Answers requests below /processors; NULL: none. Set while no request is running. */

@@ -26,6 +26,7 @@
 #define WRITE_TRIES 16
 
 struct marker;
+struct renaming;
 
 enum plan_end {
 	PLAN_DONE,
@@ -86,6 +87,7 @@ struct write {
 	int64_t skipped;                /* numbers passed over because items have them already */
 	struct value clash;             /* key that the server chose for a new item, and that was taken */
 	const struct marker *under;     /* a cascade's removal: that marker must still be there (deleting.h) */
+	const struct renaming *follows; /* a child follows a rename; that marker must still be there (renaming.h) */
 	bool over;                      /* the marker is gone, or `unless` keeps the item */
 	write_unless *unless;           /* of write_remove_unless(); NULL: none */
 	void *unless_ctx;
@@ -135,6 +137,7 @@ struct plan_ask {
 	struct slice sentence;
 	struct write *by;             /* whose rule it is */
 	const struct each_rule *each; /* its `for`; NULL: none */
+	const struct attribute *of;   /* the reference that made the rule; NULL: none */
 };
 
 struct plan_action {
@@ -151,6 +154,7 @@ struct plan_action {
 	const struct entity *entity;       /* TARGET: whose item */
 	struct plan_ask *asks;             /* TARGET: without any, it may be missing */
 	size_t ask_count, ask_capacity;
+	const struct value *args; /* TARGET: the identity by which the item referred to it before; NULL: it did not */
 	bool named;     /* messages about it say which item it is: there are several */
 	bool takes;     /* TARGET: it has the sequence that a number is taken from */
 	bool witnessed; /* it was read (P4): if refused for that, the write starts again */
@@ -173,6 +177,7 @@ struct plan {
 	size_t count, capacity;
 	struct marker *markers; /* to put; deleting.h */
 	size_t marker_count;
+	struct renaming *renaming; /* that this begins; NULL: none */
 	enum write_shown shown; /* plan_shown(), of the commit */
 	struct plan **parts;    /* P5 */
 	size_t part_count, part_capacity;
@@ -295,6 +300,8 @@ enum plan_end write_put_new(struct write *w, struct row *f, struct write_result 
 bool write_defaults(struct write *w, struct row *f, bool *which) MUST_CHECK;
 /* Takes one number of a sequence. */
 bool write_take(struct write *w, const struct attribute *a, struct row *f) MUST_CHECK;
+/* Fetches again the copies whose source is another one now, or is known to have changed. */
+bool write_copy_again(struct write *w, struct row *f, const struct row *before) MUST_CHECK;
 /* Fetches one copy. */
 bool write_copy(struct write *w, const struct attribute *a, struct row *f) MUST_CHECK;
 /* Evaluates w->set in `f`, and assigns. */

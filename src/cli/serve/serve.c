@@ -153,6 +153,9 @@ static int check_options(const struct serve_options *o)
 		return complain(EXIT_USAGE, "--data and --in-memory exclude each other");
 	if (o->keys_file && o->no_auth)
 		return complain(EXIT_USAGE, "--keys and --no-auth exclude each other");
+	if (!o->smtp.url && (o->smtp.from || o->smtp.password_file || o->smtp.ca_file))
+		return complain(EXIT_USAGE,
+				"--smtp says which mail server --smtp-from and the other two are for, and is not given");
 	if (!o->tls_cert != !o->tls_key)
 		return complain(EXIT_USAGE, "TLS needs both --tls-cert and --tls-key");
 	if (!address_parse(&address, o->http.listen, why, sizeof(why)))
@@ -247,6 +250,7 @@ static bool open_database(struct running *r, struct serve_options *o, char *why)
 	permissions_check_dir(o->db.dir);
 	permissions_check_file("secret", o->secret_file);
 	permissions_check_file("TLS key", o->tls_key);
+	permissions_check_file("mail password", o->smtp.password_file);
 	if (db_open(&o->db, &r->db, why, WHY) != STORE_OPENED)
 		return false;
 	api.db = r->db;

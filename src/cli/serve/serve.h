@@ -7,6 +7,7 @@
 #include "cli/flags.h"
 #include "cli/serve/serve_apps.h"
 #include "cli/serve/serve_backend.h"
+#include "fetch/smtp.h"
 #include "http/server.h"
 #include "media/media.h"
 #include "table/db.h"
@@ -35,6 +36,7 @@ struct serve_options {
 	size_t backend_count;
 	const char *peer_address; /* where other servers reach http.peer_listen; NULL: as it is bound */
 	const char *secret_file;  /* NULL: in the data directory */
+	struct smtp_given smtp;   /* url NULL: no mail server */
 	const char *demo;         /* directory; NULL: no demo data */
 	const char *fault;        /* a SPEC, checked; NULL: none */
 	bool list_faults;

@@ -5,12 +5,14 @@
 #include <stdio.h>
 #include <time.h>
 
+#include "app/auth/mail.h"
 #include "app/db/beside.h"
 #include "app/db/provision.h"
 #include "app/db/provision_request.h"
 #include "app/db/shared_secret.h"
 #include "cli/design_file.h"
 #include "cli/secret.h"
+#include "cli/serve/serve_changes.h"
 #include "cli/serve/serve_designs.h"
 #include "process/send/mailer.h"
 
@@ -125,11 +127,16 @@ static bool load_one(struct serve_designs *s, size_t i, char *why, size_t n)
 bool serve_designs_load(struct serve_designs *s, const struct serve_options *o, char *why, size_t n)
 {
 	volatile bool ok = true;
+	char smtp_why[256];
 
 	*s = (struct serve_designs){ .options = o };
 	arena_init(&s->arena);
 	rest_init(&s->rest);
 	s->metrics = (struct metrics_writer){ write_metrics, s };
+	if (o->smtp.url && !smtp_settings_read(&o->smtp, &s->smtp, smtp_why, sizeof(smtp_why))) {
+		snprintf(why, n, "--smtp: %s", smtp_why);
+		return false;
+	}
 	ARENA_TRY(&s->arena, {
 		for (; ok && s->count < o->design_count; s->count++)
 			ok = load_one(s, s->count, why, n);
@@ -246,9 +253,12 @@ static bool bring(const struct serve_designs *s, size_t i, struct backend *b, st
 
 	if (s->databases[i]->is_remote && !answers(remote->remote, b, s->list[i], a, why, n))
 		return false;
-	if (s->databases[i]->is_remote && remote->is_far)
-		return check_far_table(s, i, b, a, why, n);
-	return provision(b, s->options->designs[i], s->list[i], a, why, n);
+	if (s->databases[i]->is_remote && remote->is_far ? !check_far_table(s, i, b, a, why, n)
+							 : !provision(b, s->options->designs[i], s->list[i], a, why, n))
+		return false;
+	if (s->databases[i]->is_remote || !s->options->in_memory)
+		serve_changes_say(s->list[i], s->options->designs[i], b, a);
+	return true;
 }
 
 static bool provision_all(struct serve_designs *s, char *why, size_t n)
@@ -410,12 +420,23 @@ static bool list_remote_tables(struct serve_designs *s, struct api *api, char *w
 	return ok;
 }
 
+/* Accounts with `mail`, and no way for it: the requests are accepted all the same. */
+static void tell_of_mail(const struct design *d)
+{
+	if (mail_login(d))
+		log_info("%.*s: no mail is sent: neither 'to' of 'mail' nor --smtp says where to", SLICE_ARG(d->name));
+}
+
 static bool start_mailers(struct serve_designs *s)
 {
+	const struct smtp_settings *smtp = s->smtp.url ? &s->smtp : NULL;
+
 	for (size_t i = 0; i < s->count; i++) {
-		if (!mailer_is_needed(s->apps[i]))
+		if (!mailer_is_needed(s->apps[i], smtp)) {
+			tell_of_mail(s->list[i]);
 			continue;
-		s->mailers[s->mailer_count] = mailer_start(s->apps[i]);
+		}
+		s->mailers[s->mailer_count] = mailer_start(s->apps[i], smtp);
 		if (!s->mailers[s->mailer_count])
 			return false;
 		s->mailer_count++;
@@ -551,5 +572,6 @@ void serve_designs_release(struct serve_designs *s)
 	for (size_t i = 0; i < s->remote_count; i++)
 		database_remote_close(&s->remotes[i]);
 	media_close(s->media);
+	smtp_settings_release(&s->smtp);
 	arena_release(&s->arena);
 }

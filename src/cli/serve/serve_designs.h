@@ -32,6 +32,7 @@ struct serve_designs {
 	struct rest rest;                             /* for server_options.routes */
 	struct process *processes[SERVE_DESIGNS_MAX]; /* as the apps */
 	size_t process_count;
+	struct smtp_settings smtp;                 /* of options->smtp */
 	struct mailer *mailers[SERVE_DESIGNS_MAX]; /* those that are needed */
 	size_t mailer_count;
 	struct relay *relays[SERVE_DESIGNS_MAX]; /* theirs */

@@ -421,11 +421,13 @@ export class Transport {
   }
 
   private async another(): Promise<string | undefined> {
-    if (this.renewal !== undefined && this.renewPath !== undefined)
+    const { renewal } = this;
+    if (renewal !== undefined && this.renewPath !== undefined)
       try {
-        return (await this.signIn(this.renewPath, { renewal: this.renewal })).token;
+        return (await this.signIn(this.renewPath, { renewal })).token;
       } catch (error) {
         if (!(error instanceof UnauthenticatedError)) throw error;
+        if (this.renewal !== renewal) return this.current; // a login meanwhile, whose renewal token stays
         this.take(this.current, undefined);
       }
     return this.options.onUnauthenticated?.();

@@ -25,7 +25,7 @@ static void ttl_nowhere(struct checker *c)
 			return;
 	if (!c->d->ttl.n)
 		return;
-	check_say(c, AT_SUBJECT, "ttl is %.*s, which no entity has", SLICE_ARG(c->d->ttl));
+	check_say(c, c->d->ttl_place, "ttl is %.*s, which no entity has", SLICE_ARG(c->d->ttl));
 	check_repair(c, "Add it to what expires: `%.*s: epoch, 30 days after created_at`.", SLICE_ARG(c->d->ttl));
 }
 
@@ -176,7 +176,7 @@ static bool there_with_another(const struct entity *e, struct slice name, const 
 	if (depth > 4)
 		return false;
 	EACH (struct requirement, r, e->requires, e->require_count)
-		if (!r->when && asked_with(&r->target, name, to, depth))
+		if ((!r->when || (r->of && r->of->required)) && asked_with(&r->target, name, to, depth))
 			return true;
 	EACH (struct count_rule, r, e->counts, e->count_count)
 		if (!r->when && asked_with(&r->target, name, to, depth))

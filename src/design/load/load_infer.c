@@ -89,13 +89,43 @@ static bool is_inferred(struct load *l, const struct attribute *a)
 	return map_set(l->inferred, arena_copy(l->a, slice_make(&a, sizeof(a))), l) != NULL;
 }
 
+/* A reference has all of the form of what it names: it is that value. */
+static void infer_reference(struct load *l, struct attribute *a, const struct attribute *from, int depth)
+{
+	bool many = attribute_has_references(a);
+
+	if (depth < COPIES_MOST)
+		infer(l, a->refers->to, OURS(struct attribute, from), depth + 1);
+	if (many)
+		a->element = from->type;
+	else
+		a->type = from->type;
+	a->form = from->form;
+	a->fine = from->fine;
+	a->choices = from->choices;
+	a->choice_count = from->choice_count;
+	a->matches = from->matches;
+	a->matches_says = from->matches_says;
+	a->lower |= from->lower;
+	if (many || from->id)
+		return;
+	a->has_min = from->has_min;
+	a->has_max = from->has_max;
+	a->min = from->min;
+	a->max = from->max;
+}
+
 static void infer(struct load *l, const struct entity *e, struct attribute *a, int depth)
 {
 	const struct attribute *from = a->copy_of ? entity_attribute(a->copy_of, a->copy_attribute) : NULL;
 
+	if (a->refers)
+		from = attribute_referred(a);
 	if ((!from && !a->derived) || is_inferred(l, a))
 		return;
-	if (a->derived) {
+	if (a->refers) {
+		infer_reference(l, a, from, depth);
+	} else if (a->derived) {
 		infer_derived(l, e, a, depth);
 	} else if (depth < COPIES_MOST) {
 		infer(l, a->copy_of, OURS(struct attribute, from), depth + 1);
@@ -109,6 +139,18 @@ static bool can_be_counted(const struct attribute *a)
 	return (a->type == ATTR_NUMBER || a->type == ATTR_INTEGER) && !a->derived && !a->sequence;
 }
 
+/* "its counters: posts, likes" */
+static struct slice counters_of(struct load *l, const struct entity *e)
+{
+	struct buf b;
+
+	buf_init(&b, l->a);
+	EACH (struct attribute, a, e->attributes, e->attribute_count)
+		if (a->counter && !a->sequence)
+			buf_printf(&b, "%s%.*s", b.n ? ", " : "its counters: ", SLICE_ARG(a->name));
+	return b.n ? buf_slice(&b) : SLICE("declare a counter, as in posts: counter");
+}
+
 static void check_counts(struct load *l, const struct entity *e)
 {
 	EACH (struct count_rule, c, e->counts, e->count_count) {
@@ -117,7 +159,8 @@ static void check_counts(struct load *l, const struct entity *e)
 		if (a && !can_be_counted(a))
 			load_error(l, c->target.place, "wrong-type",
 				   "'%.*s' of %.*s is not a number that can be counted", SLICE_ARG(c->attribute),
-				   SLICE_ARG(c->target.entity));
+				   SLICE_ARG(c->target.entity))
+				->repair = counters_of(l, c->target.to);
 	}
 	EACH (struct action, x, e->actions, e->action_count)
 		EACH (struct assignment, add, x->add, x->add_count) {
@@ -125,7 +168,8 @@ static void check_counts(struct load *l, const struct entity *e)
 
 			if (a && !can_be_counted(a))
 				load_error(l, add->place, "wrong-type", "'%.*s' is not a number that can be added to",
-					   SLICE_ARG(add->attribute));
+					   SLICE_ARG(add->attribute))
+					->repair = counters_of(l, e);
 		}
 }
 
@@ -158,6 +202,7 @@ void load_infer(struct load *l)
 			if (a->copy_entity.n)
 				OURS(struct attribute, a)->copy_of = design_entity(l->d, a->copy_entity);
 	}
+	load_fractions(l);
 	EACH (struct entity, e, l->entities, l->d->entity_count)
 		EACH (struct attribute, a, e->attributes, e->attribute_count)
 			infer(l, e, OURS(struct attribute, a), 0);

@@ -1,4 +1,4 @@
-/* References: an attribute that names another item (by requires, counts or a copy) is stored in the normal form of
+/* References: an attribute that names another item (by a reference, requires, counts or a copy) is stored in the normal form of
  * that item's identity. Otherwise `Toys` would pass the check as `toys`, but be missing from lists of `toys`.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "design/load/load.h"
@@ -61,6 +61,17 @@ static bool refer_required(struct load *l, const struct entity *e, const struct 
 	return changed;
 }
 
+/* Also the values beside it that address the item. */
+static bool refer_reference(struct load *l, const struct entity *e, const struct attribute *a)
+{
+	const struct attribute *identity = attribute_referred(a);
+	bool lower = identity && identity->lower && !a->lower && !a->the_caller;
+
+	if (lower)
+		OURS(struct attribute, a)->lower = true;
+	return refer(l, e, a->refers, NULL) || lower;
+}
+
 static bool refer_entity(struct load *l, const struct entity *e)
 {
 	bool changed = refer_required(l, e, e->requires, e->require_count);
@@ -72,6 +83,8 @@ static bool refer_entity(struct load *l, const struct entity *e)
 	EACH (struct attribute, a, e->attributes, e->attribute_count) {
 		struct reference copied = attribute_source(a);
 
+		if (a->refers)
+			changed |= refer_reference(l, e, a);
 		if (a->next)
 			changed |= refer(l, e, a->next, NULL);
 		changed |= refer(l, e, &copied, NULL);

@@ -442,7 +442,7 @@ static bool follow_deletion(struct keeper *k, const struct change *c)
 {
 	const struct entity *e = c->entity;
 
-	if (!e->delete_.then_count || !value_present(c->old_image) || c->unfit.n)
+	if (!e->delete_.then_count || !value_present(c->old_image) || c->unfit.n || c->follows)
 		return true;
 	return finish(k, c->events == ON_UPDATED ? finish_soft_deletion(k, c) : finish_deletion(k, c), e,
 		      "what a deletion removes");
