@@ -328,7 +328,8 @@ static int64_t sweep_renames(struct app *app, struct run *r)
 
 	if (app_renames_settled(app))
 		return INT64_MAX;
-	if (r->now_ms < app->rename_ms && r->now_ms > app->rename_ms - SWEEP_EVERY_MS) /* the clock may have been set back */
+	if (r->now_ms < app->rename_ms &&
+	    r->now_ms > app->rename_ms - SWEEP_EVERY_MS) /* the clock may have been set back */
 		return app->rename_ms - r->now_ms;
 	r->problem = (struct problem){ 0 };
 	if (!renaming_sweep(r, &next_ms))

@@ -679,6 +679,14 @@ static inline bool attribute_is_structured(const struct attribute *a)
 {
 	return a->members || a->each;
 }
+/* The attribute that the reference is a value of: a part of the other item's identity. NULL: it is no reference, or not
+ * resolved yet. */
+const struct attribute *attribute_referred(const struct attribute *a);
+/* Whether each element of the attribute is a reference, not the attribute. */
+static inline bool attribute_has_references(const struct attribute *a)
+{
+	return a->refers && (a->type == ATTR_LIST || a->type == ATTR_SET);
+}
 /* What files the attribute holds, itself or as a list of them; NULL: none. */
 static inline const struct file_rule *attribute_file(const struct attribute *a)
 {
@@ -692,14 +700,6 @@ bool design_has_files(const struct design *d);
 bool file_rule_allows(const struct file_rule *f, struct slice type);
 /* "image/png or image/webp of at most 5 MB" */
 struct slice file_rule_text(struct arena *a, const struct file_rule *f);
-/* The attribute that the reference is a value of: a part of the other item's identity. NULL: it is no reference, or not
- * resolved yet. */
-const struct attribute *attribute_referred(const struct attribute *a);
-/* Whether each element of the attribute is a reference, not the attribute. */
-static inline bool attribute_has_references(const struct attribute *a)
-{
-	return a->refers && (a->type == ATTR_LIST || a->type == ATTR_SET);
-}
 /* Whether it tells items apart for ever: unique, and it never changes. NULL: no. */
 static inline bool attribute_is_id(const struct attribute *a)
 {

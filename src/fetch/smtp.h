@@ -22,12 +22,12 @@
 
 /* Where mail goes out, checked by smtp_settings_read(). */
 struct smtp_settings {
-	char *url;            /* smtp[s]://HOST[:PORT]/NAME: the name that the server is greeted with */
+	char *url;             /* smtp[s]://HOST[:PORT]/NAME: the name that the server is greeted with */
 	char *user, *password; /* NULL: no login */
-	char *ca_file;        /* certificates to trust; NULL: the system's */
-	char *from;           /* address */
-	char *from_name;      /* NULL: none */
-	bool plain;           /* S1: a server on this machine, without TLS */
+	char *ca_file;         /* certificates to trust; NULL: the system's */
+	char *from;            /* address */
+	char *from_name;       /* NULL: none */
+	bool plain;            /* S1: a server on this machine, without TLS */
 };
 
 struct smtp_given {

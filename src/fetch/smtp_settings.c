@@ -68,7 +68,8 @@ static bool read_from(const char *given, struct smtp_settings *out, char *why, s
 		text = slice_make(open + 1, text.n - (size_t)(open - text.p) - 2);
 	}
 	if (!smtp_is_address(text) || !is_name(name)) {
-		snprintf(why, n, "'%s' is no sender, such as noreply@example.com or 'Example <noreply@example.com>'", given);
+		snprintf(why, n, "'%s' is no sender, such as noreply@example.com or 'Example <noreply@example.com>'",
+			 given);
 		return false;
 	}
 	out->from = mem_strndup(text.p, text.n);
@@ -141,7 +142,8 @@ static bool read_parts(const struct parts *p, struct smtp_settings *out, char *w
 		return false;
 	}
 	if (p->password) {
-		snprintf(why, n, "every user of this machine can read it there: put the password into --smtp-password-file");
+		snprintf(why, n,
+			 "every user of this machine can read it there: put the password into --smtp-password-file");
 		return false;
 	}
 	tls = !strcmp(p->scheme, "smtps");

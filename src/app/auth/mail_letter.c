@@ -30,8 +30,8 @@ static struct slice fill(struct run *r, const struct letter_text *t, const struc
 void mail_letter(struct run *r, const struct row *account, struct mail *m)
 {
 	static const struct letter_part subject[] = { { .is = LETTER_TITLE } },
-					text[] = { { .is = LETTER_TITLE }, { .text = { "\n\n", 2 } },
-						   { .is = LETTER_TOKEN }, { .text = { "\n\n", 2 } },
+					text[] = { { .is = LETTER_TITLE },   { .text = { "\n\n", 2 } },
+						   { .is = LETTER_TOKEN },   { .text = { "\n\n", 2 } },
 						   { .is = LETTER_EXPIRES }, { .text = { "\n", 1 } } };
 	const struct login_mail *design = &m->login->mail;
 	const struct letter *given = m->kind == MAIL_RESET ? &design->reset_letter : &design->proof_letter;

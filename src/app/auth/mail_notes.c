@@ -8,12 +8,12 @@
 #include "base/alloc.h"
 #include "base/waker.h"
 
-#define ID_BYTES   16
-#define PUTS       3
-#define CONFLICTS  4
-#define MEMBERS    16
-#define PAGE       256
-#define KEPT_S     60 /* beyond the end of its token */
+#define ID_BYTES  16
+#define PUTS      3
+#define CONFLICTS 4
+#define MEMBERS   16
+#define PAGE      256
+#define KEPT_S    60 /* beyond the end of its token */
 
 static const struct slice partition = { "MAIL", 4 };
 

@@ -80,7 +80,8 @@ bool renamed_look(struct run *r, const struct entity *e, const struct value *arg
 		return true;
 	if (!beside_get(r, renamed_key(r, e, identity), &item))
 		return false;
-	if (!value_present(item) || !value_equal(value_get(item, SLICE("layout")), value_make_i64(r->arena, RENAMED_LAYOUT)))
+	if (!value_present(item) ||
+	    !value_equal(value_get(item, SLICE("layout")), value_make_i64(r->arena, RENAMED_LAYOUT)))
 		return true;
 	from = renamed_args(r, e, value_get(item, SLICE("from")));
 	to = renamed_args(r, e, value_get(item, SLICE("to")));

@@ -61,7 +61,8 @@ bool renaming_takes(struct run *r, const struct renaming *m, const struct entity
 bool write_follow(struct run *r, const struct entity *e, struct value key, const struct renaming *m, bool *followed,
 		  bool *over) MUST_CHECK;
 /* Whether the row names the old identity; then `f` gets the new one, in what it is given for. */
-bool renaming_apply(struct run *r, const struct renaming *m, const struct entity *e, struct row *f, bool *out) MUST_CHECK;
+bool renaming_apply(struct run *r, const struct renaming *m, const struct entity *e, struct row *f,
+		    bool *out) MUST_CHECK;
 
 /* An item without the marks of renames. */
 struct value renaming_hidden(struct arena *a, struct value item);

@@ -180,7 +180,8 @@ static enum renaming_end carry_kind(struct run *r, const struct entity *e, int64
 			if (!renaming_read(b, page.items[i], &m, &known))
 				return RENAMING_FAILED;
 			/* Both markers of a rename are found: one suffices. */
-			if (!known || !value_equal(value_get(m.from_key, SLICE("SK")), value_get(page.items[i], SLICE("SK"))))
+			if (!known ||
+			    !value_equal(value_get(m.from_key, SLICE("SK")), value_get(page.items[i], SLICE("SK"))))
 				continue;
 			end = *left > 0 ? carry_marker(b, &m, left) : RENAMING_IN_PART;
 			if (end == RENAMING_FAILED)

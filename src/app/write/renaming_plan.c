@@ -179,7 +179,9 @@ enum plan_end renaming_unmark(struct write *w, struct value old)
 	struct run *r = aside(w->run);
 	const struct value_member none = { RENAMING_LEAVES, VALUE_ABSENT };
 	const struct value_member is = { RENAMING_LEAVES, value_get(old, RENAMING_LEAVES) };
-	struct dyn_write unmark = { .kind = DYN_UPDATE, .must_exist = true, .set = &none, .set_count = 1, .equal = &is, .equal_count = 1 };
+	struct dyn_write unmark = {
+		.kind = DYN_UPDATE, .must_exist = true, .set = &none, .set_count = 1, .equal = &is, .equal_count = 1
+	};
 	struct dyn_refusal refusal;
 
 	if (w->follows || !value_present(is.value))

@@ -75,7 +75,11 @@ static enum plan_end mark(struct write *w, struct value *old)
 	struct value id = value_make_s(r->arena, w->follows->id);
 	const struct value_member set = { RENAMING_LEAVES, id };
 	struct dyn_write x = {
-		.kind = DYN_UPDATE, .key = w->key, .must_exist = true, .set = &set, .set_count = 1,
+		.kind = DYN_UPDATE,
+		.key = w->key,
+		.must_exist = true,
+		.set = &set,
+		.set_count = 1,
 	};
 	struct dyn_refusal refusal;
 
@@ -151,7 +155,8 @@ static enum plan_end follow_once(struct write *w, struct write_result *out)
 	if (!names)
 		return PLAN_DONE;
 	for (size_t i = 0; i < w->entity->attribute_count; i++)
-		if (!value_equal(row_get(&f, w->entity->attributes[i].at), value_get(full, w->entity->attributes[i].name)))
+		if (!value_equal(row_get(&f, w->entity->attributes[i].at),
+				 value_get(full, w->entity->attributes[i].name)))
 			names_add(r->arena, &w->looked_at, w->entity->attributes[i].at);
 	end = move(w, full, &f);
 	x->followed = end == PLAN_DONE;

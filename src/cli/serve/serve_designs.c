@@ -571,7 +571,7 @@ void serve_designs_release(struct serve_designs *s)
 {
 	for (size_t i = 0; i < s->remote_count; i++)
 		database_remote_close(&s->remotes[i]);
-	media_close(s->media);
 	smtp_settings_release(&s->smtp);
+	media_close(s->media);
 	arena_release(&s->arena);
 }

@@ -336,12 +336,12 @@ static void read_reference(struct reading *r, struct load_span s)
 static void read_collection(struct reading *r, struct load_span s, enum attr_type type)
 {
 	r->a->type = type;
-	if (type == ATTR_LIST && span_take(&s, "file")) {
-		load_file(r->l, s, new_each(r));
-		return;
-	}
 	if (span_take(&s, "reference to")) {
 		read_reference(r, s);
+		return;
+	}
+	if (type == ATTR_LIST && span_take(&s, "file")) {
+		load_file(r->l, s, new_each(r));
 		return;
 	}
 	if (type == ATTR_LIST && take_structures(r, s))
@@ -727,18 +727,6 @@ static bool is_computed(const struct attribute *a)
 	return a->derived || a->copy_entity.n || a->counter || a->next;
 }
 
-/* Its value names something outside of the item: it is neither packed nor made by a term. */
-static void check_file(struct reading *r)
-{
-	const struct attribute *a = r->a;
-	bool none = a->default_ && a->default_->kind == TERM_LITERAL && value_type(a->default_->value) != VALUE_S &&
-		    !value_count(a->default_->value);
-
-	if (attribute_file(a) && (a->compressed || a->from_key || (a->default_ && !none)))
-		load_error(r->l, a->place, "wrong-clause",
-			   "a file is uploaded: no 'compressed', 'from the key' or 'default'");
-}
-
 static void check_reference(struct reading *r)
 {
 	const struct attribute *a = r->a;
@@ -768,6 +756,18 @@ static void check_reference(struct reading *r)
 			   "in a tree an item has one parent: 'tree' is for one reference");
 	else if (a->tree && a->may_be_missing)
 		load_error(r->l, a->place, "wrong-clause", "in a tree parents exist: no 'may be missing'");
+}
+
+/* Its value names something outside of the item: it is neither packed nor made by a term. */
+static void check_file(struct reading *r)
+{
+	const struct attribute *a = r->a;
+	bool none = a->default_ && a->default_->kind == TERM_LITERAL && value_type(a->default_->value) != VALUE_S &&
+		    !value_count(a->default_->value);
+
+	if (attribute_file(a) && (a->compressed || a->from_key || (a->default_ && !none)))
+		load_error(r->l, a->place, "wrong-clause",
+			   "a file is uploaded: no 'compressed', 'from the key' or 'default'");
 }
 
 static void check_clauses(struct reading *r)
@@ -854,7 +854,8 @@ void load_attribute(struct load *l, const struct yaml_entry *e, const struct yam
 /* A type that is known, a term, a copy, a choice; clauses follow a comma. */
 static void write_attribute_pattern(struct buf *b)
 {
-	buf_lit(b, "= *.+|copy of .+|reference to .+|file( .+)?|(list|set|map) of .+|[A-Z][A-Za-z0-9_]*( *,.*)?|[^,]*\\|.*|(");
+	buf_lit(b,
+		"= *.+|copy of .+|reference to .+|file( .+)?|(list|set|map) of .+|[A-Z][A-Za-z0-9_]*( *,.*)?|[^,]*\\|.*|(");
 	for (size_t i = 0; i < LENGTH(types); i++)
 		buf_printf(b, "%s|", types[i].name);
 	for (size_t i = 0; i < LENGTH(more_types); i++)

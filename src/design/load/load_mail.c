@@ -77,12 +77,13 @@ static void read_letter_text(struct load *l, struct letter_text *out, const stru
 			break;
 		close = memchr(text.p + end, '>', text.n - end);
 		if (!close) {
-			load_error(l, yaml_place(l->source, y, end, 1), "bad-template", "'<' begins a placeholder, and '>' is missing");
+			load_error(l, yaml_place(l->source, y, end, 1), "bad-template",
+				   "'<' begins a placeholder, and '>' is missing");
 			break;
 		}
 		at = (size_t)(close - text.p) + 1;
-		read_placeholder(l, slice_make(text.p + end + 1, at - end - 2), yaml_place(l->source, y, end + 1, at - end - 2),
-				 &parts[n++]);
+		read_placeholder(l, slice_make(text.p + end + 1, at - end - 2),
+				 yaml_place(l->source, y, end + 1, at - end - 2), &parts[n++]);
 	}
 	*out = (struct letter_text){ parts, n };
 }
@@ -93,7 +94,8 @@ static void read_subject(struct load *l, void *into, const struct yaml *y)
 
 	read_letter_text(l, &letter->subject, y, SUBJECT_MOST);
 	if (has_part(&letter->subject, LETTER_TOKEN))
-		load_error(l, y->place, "wrong-value", "a token in a subject is shown on locked screens: put it into the text");
+		load_error(l, y->place, "wrong-value",
+			   "a token in a subject is shown on locked screens: put it into the text");
 }
 
 static void read_text(struct load *l, void *into, const struct yaml *y)

@@ -16,9 +16,35 @@
 static void an_address_has_no_second_meaning(void **state)
 {
 	static const char *const good[] = { "a@b", "ann.o'neil+x@mail.example.com", "a@b-c.example", "A_1@EXAMPLE.org" };
-	static const char *const bad[] = { "", "@", "a@", "@b", "a", "-a@b", "a@-b", "a b@c", "a@b c", "a@b@c", "a..b@c", ".a@b", "a.@b",
-					   "a@b..c", "a@b.", "\"a\"@b", "<a@b>", "a@b>", "a,b@c", "a:b@c", "a@[1.2.3.4]", "\xc3\xa4@b",
-					   "a@\xc3\xa4", "a\r\nb@c", "a@b\nRCPT TO:<x@y>", "a@b\r", "a;b@c", "a\\b@c", "(a)@b" };
+	static const char *const bad[] = { "",
+					   "@",
+					   "a@",
+					   "@b",
+					   "a",
+					   "-a@b",
+					   "a@-b",
+					   "a b@c",
+					   "a@b c",
+					   "a@b@c",
+					   "a..b@c",
+					   ".a@b",
+					   "a.@b",
+					   "a@b..c",
+					   "a@b.",
+					   "\"a\"@b",
+					   "<a@b>",
+					   "a@b>",
+					   "a,b@c",
+					   "a:b@c",
+					   "a@[1.2.3.4]",
+					   "\xc3\xa4@b",
+					   "a@\xc3\xa4",
+					   "a\r\nb@c",
+					   "a@b\nRCPT TO:<x@y>",
+					   "a@b\r",
+					   "a;b@c",
+					   "a\\b@c",
+					   "(a)@b" };
 	char longest[65 + 3] = "";
 
 	(void)state;
@@ -69,12 +95,18 @@ static void only_this_machine_is_spoken_to_in_plain_text(void **state)
 
 static void a_sender_is_an_address_with_or_without_a_name(void **state)
 {
-	static const char *const bad[] = { "x", "-x@example.com", "a@example.com\r\nBcc: b@example.com", "Ann <a@example.com",
-					   "Ann\n <a@example.com>", "Ann <a@example.com>, b@example.com", "<>" };
+	static const char *const bad[] = { "x",
+					   "-x@example.com",
+					   "a@example.com\r\nBcc: b@example.com",
+					   "Ann <a@example.com",
+					   "Ann\n <a@example.com>",
+					   "Ann <a@example.com>, b@example.com",
+					   "<>" };
 	struct smtp_settings s;
 
 	(void)state;
-	assert_true(reads(&(struct smtp_given){ .url = "smtp://localhost", .from = "\"Ann \xc3\xa4\" <a@example.com>" }, &s));
+	assert_true(reads(&(struct smtp_given){ .url = "smtp://localhost", .from = "\"Ann \xc3\xa4\" <a@example.com>" },
+			  &s));
 	assert_string_equal(s.from, "a@example.com");
 	assert_string_equal(s.from_name, "Ann \xc3\xa4");
 	smtp_settings_release(&s);
@@ -88,7 +120,9 @@ static void a_password_comes_from_a_file_and_goes_with_a_user(void **state)
 {
 	char path[] = "/tmp/thorpe-smtp-XXXXXX";
 	int fd = mkstemp(path);
-	struct smtp_given given = { .url = "smtps://me%40example.com@mail.example.com", .from = "a@example.com", .password_file = path };
+	struct smtp_given given = { .url = "smtps://me%40example.com@mail.example.com",
+				    .from = "a@example.com",
+				    .password_file = path };
 	struct smtp_settings s;
 
 	(void)state;

@@ -56,7 +56,9 @@ static void a_subject_is_one_header(void **state)
 	assert_non_null(strstr(text, "\r\nSubject: =?UTF-8?B?PT9VVEYtOD9CP2VBPT0/PQ==?=\r\n"));
 	settings.from_name = "B\xc3\xa4rbel, \"X\" <y@example.com>";
 	text = made(&a, SLICE("x"), SLICE("x"));
-	assert_non_null(strstr(text, "\r\nFrom: =?UTF-8?B?QsOkcmJlbCwgIlgiIDx5QGV4YW1wbGUuY29tPg==?=\r\n <noreply@example.com>\r\n"));
+	assert_non_null(
+		strstr(text,
+		       "\r\nFrom: =?UTF-8?B?QsOkcmJlbCwgIlgiIDx5QGV4YW1wbGUuY29tPg==?=\r\n <noreply@example.com>\r\n"));
 	settings.from_name = NULL;
 	arena_release(&a);
 }
@@ -80,7 +82,8 @@ static void a_long_subject_is_folded_between_characters(void **state)
 		for (line = text; (end = strstr(line, "\r\n")); line = end + 2) {
 			assert_true(end - line <= 78);
 			assert_null(strstr(line, "?==?"));
-			if (!strncmp(line, " =?UTF-8?B?", 11)) /* begins with a whole character: 1110xxxx is "4" in base64 */
+			if (!strncmp(line, " =?UTF-8?B?",
+				     11)) /* begins with a whole character: 1110xxxx is "4" in base64 */
 				assert_int_equal(line[11], '4');
 		}
 	}

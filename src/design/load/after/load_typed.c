@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/map.h"
 #include "design/term/fits.h"
-#include "design/load/load_type.h"
+#include "design/load/after/load_type.h"
 
 struct typed {
 	struct load *l;

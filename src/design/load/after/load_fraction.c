@@ -1,6 +1,6 @@
 /* Counters that may get fractions: what they are moved by says so. They are numbers; all others are whole.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "design/load/load_type.h"
+#include "design/load/after/load_type.h"
 
 #define STEPS_MOST 16 /* derived attributes made of others; protects the stack */
 
@@ -52,7 +52,8 @@ static bool may_be_fraction(struct load *l, const struct load_scope *scope, cons
 
 	switch (t->kind) {
 	case TERM_LITERAL: return value_type(t->value) == VALUE_N && value_number(t->value).exponent < 0;
-	case TERM_PATH: return attribute_may_be(l, t->member && t->name_count == 1 ? t->member : type_of_term(&y, t).of, steps);
+	case TERM_PATH:
+		return attribute_may_be(l, t->member && t->name_count == 1 ? t->member : type_of_term(&y, t).of, steps);
 	case TERM_FETCH: return attribute_may_be(l, type_of_term(&y, t).of, steps);
 	case TERM_ADD:
 	case TERM_SUB:
