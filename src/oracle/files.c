@@ -136,8 +136,8 @@ static void compare_holder(struct at_file *x, struct oracle *o, struct fact_read
 		return;
 	}
 	if (weight == FACT_FULL)
-		tell(o, &finding, "%.*s has the file %.*s as its %.*s, which is %s", SLICE_ARG(say_item(&o->run, e, key)),
-		     SLICE_ARG(x->id), SLICE_ARG(a->name),
+		tell(o, &finding, "%.*s has the file %.*s as its %.*s, which is %s",
+		     SLICE_ARG(say_item(&o->run, e, key)), SLICE_ARG(x->id), SLICE_ARG(a->name),
 		     value_present(x->item) ? "another item's" : "no item's: it may be gone");
 }
 

@@ -291,7 +291,7 @@ test('a client that sends nothing more, or goes, leaves no bytes', async () => {
   assert.ok(!filesIn(media).includes(slot.file));
 });
 
-test('the oracle tells a file whose item no longer has it, and an item whose file is another’s', async () => {
+test('the oracle tells a file whose item no longer has it, and an item whose file is another’s', { skip: BACKEND ? 'reads a directory' : false }, async () => {
   const data = freshDirectory();
   const other = await startDesign(file, { data, oracle: false, check: false });
   const dan = await other.as('dan', 'user');
@@ -309,9 +309,8 @@ test('the oracle tells a file whose item no longer has it, and an item whose fil
   const { Item } = await other.doc.get({ TableName: other.table, Key: { PK: 'CARD#two', SK: 'CARD' } });
   await other.doc.put({ TableName: other.table, Item: { ...Item, PK: 'CARD#three', name: 'three' } });
   await other.settled();
-  const where = BACKEND ? null : (await other.server.stop(), ['--data', data]);
-  if (!where) return;
-  const verify = async (...more) => (await runToEnd(['verify', '--design', file, ...where, '--json', ...more])).stdout.split('\n').filter(Boolean).map((line) => JSON.parse(line));
+  await other.server.stop();
+  const verify = async (...more) => (await runToEnd(['verify', '--design', file, '--data', data, '--json', ...more])).stdout.split('\n').filter(Boolean).map((line) => JSON.parse(line));
   const found = (await verify()).filter(({ severity }) => severity === 'difference').map(({ kind, key, found: { S } }) => [kind, key.PK.S, S]).sort();
   assert.deepEqual(found, [['file-foreign', 'CARD#one', first], ['file-foreign', 'CARD#three', second], ['file-left', 'CARD#gone', first]]);
   await verify('--repair', '--yes');
