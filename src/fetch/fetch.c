@@ -83,8 +83,8 @@ static bool read_number(const char *text, uint64_t *out)
 static void forget_headers(struct fetch_reply *r)
 {
 	r->gzip = r->has_crc32 = false;
-	r->retry_after_ms = r->date_ms = -1;
-	r->id[0] = r->type[0] = '\0';
+	r->retry_after_ms = r->date_ms = r->total = -1;
+	r->id[0] = r->type[0] = r->content_type[0] = '\0';
 }
 
 static size_t on_header(char *line, size_t size, size_t count, void *ctx)
@@ -107,6 +107,12 @@ static size_t on_header(char *line, size_t size, size_t count, void *ctx)
 		time_t t = curl_getdate(value, NULL);
 
 		r->date_ms = t > 0 ? (int64_t)t * 1000 : -1;
+	} else if (is_header(line, n, "content-range", value)) {
+		const char *slash = strchr(value, '/');
+
+		r->total = slash && read_number(slash + 1, &number) && number < INT64_MAX ? (int64_t)number : -1;
+	} else if (is_header(line, n, "content-type", value)) {
+		snprintf(r->content_type, sizeof(r->content_type), "%s", value);
 	} else if (is_header(line, n, "x-amzn-requestid", value)) {
 		snprintf(r->id, sizeof(r->id), "%.*s", (int)sizeof(r->id) - 1, value);
 	} else if (is_header(line, n, "x-amzn-errortype", value)) {

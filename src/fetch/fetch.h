@@ -66,9 +66,11 @@ struct fetch_reply {
 	int64_t retry_after_ms; /* x-amz-retry-after; -1: none */
 	int64_t retry_after_s;  /* Retry-After; 0: none */
 	int64_t date_ms;        /* Date; -1: none */
-	char id[FETCH_ID];      /* x-amzn-RequestId */
-	char type[FETCH_ID];    /* x-amzn-ErrorType, up to a ':' */
-	char why[FETCH_WHY];    /* a clause, unless answered: "could not connect to …" */
+	int64_t total;          /* bytes of all of it, from the Content-Range of a part; -1: none */
+	char content_type[128];
+	char id[FETCH_ID];   /* x-amzn-RequestId */
+	char type[FETCH_ID]; /* x-amzn-ErrorType, up to a ':' */
+	char why[FETCH_WHY]; /* a clause, unless answered: "could not connect to …" */
 };
 
 /* Whether nobody on the way can read or change what is said: https, or http to this machine. False also for what is no

@@ -339,6 +339,7 @@ bool plan_make(struct plan *p)
 		return false;
 	if (!(p->item ? plan_item(p) : plan_delete(p)))
 		return false;
+	plan_files(p);
 	if (p->write->whole || plan_has_also(p))
 		return true; /* plan_also() */
 	if (!plan_held(p))

@@ -16,6 +16,7 @@
 #include "fault/fault.h"
 #include "http/serve/console.h"
 #include "http/serve/forward.h"
+#include "http/serve/media.h"
 #include "http/serve/peer.h"
 
 #define WHY           1024
@@ -42,7 +43,7 @@ struct running {
 	struct console_http console;
 	struct peer_http peers;
 	struct serve_apps apps;
-	struct http_route routes[CONSOLE_ROUTES + REST_METHODS + 2];
+	struct http_route routes[CONSOLE_ROUTES + REST_METHODS + 2 + MEDIA_ROUTES];
 	char address[ADDRESS_TEXT], peer_address[ADDRESS_TEXT];
 	bool has_keys, has_tls;
 };
@@ -192,6 +193,8 @@ static bool open_http(struct running *r, struct serve_options *o, char *why)
 		o->http.write_delay = (struct write_delay){ serve_designs_delay_ms, &r->designs };
 		r->peers = (struct peer_http){ r->designs.relays, r->designs.count };
 		r->routes[o->http.route_count++] = peer_route(&r->peers);
+		media_routes(&r->designs.rest, r->routes + o->http.route_count);
+		o->http.route_count += MEDIA_ROUTES;
 	}
 	if (r->apps.http.count)
 		r->routes[o->http.route_count++] = apps_route(&r->apps.http);

@@ -9,6 +9,7 @@
 #include "cli/serve/serve_backend.h"
 #include "fetch/smtp.h"
 #include "http/server.h"
+#include "media/media.h"
 #include "table/db.h"
 
 #define SERVE_DEFAULT_DATA "./thorpe-data"
@@ -39,8 +40,10 @@ struct serve_options {
 	const char *demo;         /* directory; NULL: no demo data */
 	const char *fault;        /* a SPEC, checked; NULL: none */
 	bool list_faults;
-	const char *audit;       /* file, or "-"; NULL: no audit log */
-	const char *ready_file;  /* NULL: none; serve_ready.h */
+	struct media_options media;                            /* its directory: where; NULL: beside the data */
+	unsigned media_most_mb, media_caller_mb, media_hold_s; /* 0: the defaults */
+	const char *audit;                                     /* file, or "-"; NULL: no audit log */
+	const char *ready_file;                                /* NULL: none; serve_ready.h */
 	bool allow_check_errors; /* serve a design although `thorpe check` finds errors in it */
 };
 

@@ -1,5 +1,6 @@
 /* From files to running applications.
  * SPDX-License-Identifier: Apache-2.0 */
+#include <limits.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <time.h>
@@ -348,16 +349,52 @@ static void look_for_moves(struct serve_designs *s)
 	}
 }
 
+static bool are_files_here(const struct serve_designs *s, size_t i)
+{
+	return design_has_files(s->list[i]) && !s->databases[i]->is_remote;
+}
+
+/* Where the files of the designs are. Servers that share a table share its files as well: which, they have to be told. */
+static bool open_media(struct serve_designs *s, char *why, size_t n)
+{
+	const struct serve_options *o = s->options;
+	struct media_options m = o->media;
+	char beside[PATH_MAX];
+	bool any = false;
+
+	for (size_t i = 0; i < s->count; i++) {
+		any = any || (design_has_files(s->list[i]) && (o->media.where || are_files_here(s, i)));
+		if (!o->media.where && design_has_files(s->list[i]) && !are_files_here(s, i))
+			log_warn("%s has files, and its table is elsewhere: none can be uploaded until --media s3://BUCKET says "
+				 "where its servers keep them (or a directory, if there is only this one)",
+				 o->designs[i]);
+	}
+	if (!any)
+		return true;
+	if (!m.where && o->db.dir) {
+		snprintf(beside, sizeof(beside), "%s/media", o->db.dir);
+		m.where = beside;
+	}
+	m.region = o->http.region;
+	m.most = (int64_t)o->media_most_mb << 20;
+	m.clock = o->http.clock;
+	s->media = media_open(&m, why, n);
+	return s->media;
+}
+
 static bool make_apps(struct serve_designs *s, char *why, size_t n)
 {
 	const struct serve_options *o = s->options;
-	struct app_options app = { .clock = o->http.clock };
+	struct app_options app = { .clock = o->http.clock,
+				   .media_hold_s = (int64_t)o->media_hold_s,
+				   .media_caller_most = (int64_t)o->media_caller_mb << 20 };
 
 	for (size_t i = 0; i < s->count; i++) {
 		if (!take_secret(s, i, app.secret, why, n))
 			return false;
 		app.design = s->list[i];
 		app.database = s->databases[i];
+		app.media = design_has_files(s->list[i]) && (o->media.where || are_files_here(s, i)) ? s->media : NULL;
 		s->apps[i] = app_new(&app);
 		if (!s->apps[i]) {
 			snprintf(why, n, "not enough memory");
@@ -421,8 +458,8 @@ bool serve_designs_start(struct serve_designs *s, struct api *api, char *why, si
 {
 	if (!s->count)
 		return true;
-	if (!choose_databases(s, api, why, n) || !provision_all(s, why, n) || !make_apps(s, why, n) ||
-	    !list_remote_tables(s, api, why, n))
+	if (!choose_databases(s, api, why, n) || !provision_all(s, why, n) || !open_media(s, why, n) ||
+	    !make_apps(s, why, n) || !list_remote_tables(s, api, why, n))
 		return false;
 	look_for_moves(s);
 	if (s->options->demo)
@@ -545,5 +582,6 @@ void serve_designs_release(struct serve_designs *s)
 	for (size_t i = 0; i < s->remote_count; i++)
 		database_remote_close(&s->remotes[i]);
 	smtp_settings_release(&s->smtp);
+	media_close(s->media);
 	arena_release(&s->arena);
 }

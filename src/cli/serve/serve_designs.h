@@ -24,6 +24,7 @@ struct serve_designs {
 	struct database_local local;
 	struct database_remote remotes[SERVE_BACKENDS_MAX];
 	size_t remote_count;
+	struct media *media;                           /* NULL: no design has files */
 	struct database *databases[SERVE_DESIGNS_MAX]; /* as the list */
 	struct app *apps[SERVE_DESIGNS_MAX];
 	struct slice accounts[SERVE_DESIGNS_MAX]; /* the logins of the demo data; empty: there is none */

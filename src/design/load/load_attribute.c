@@ -117,7 +117,7 @@ static const struct {
 };
 /* what else read_type() knows */
 static const struct slice more_types[] = {
-	{ "counter", 7 }, { "sequence", 8 }, { "set of string", 13 }, { "reference to", 12 }
+	{ "counter", 7 }, { "sequence", 8 }, { "set of string", 13 }, { "reference to", 12 }, { "file", 4 }
 };
 
 /* The type of the attribute, or of what it is a list of: `out` is the one or the other. */
@@ -340,6 +340,10 @@ static void read_collection(struct reading *r, struct load_span s, enum attr_typ
 		read_reference(r, s);
 		return;
 	}
+	if (type == ATTR_LIST && span_take(&s, "file")) {
+		load_file(r->l, s, new_each(r));
+		return;
+	}
 	if (type == ATTR_LIST && take_structures(r, s))
 		return;
 	if (type == ATTR_SET && load_structure(r->l, span_text(s)))
@@ -420,6 +424,10 @@ static void read_type(struct reading *r, struct load_span s)
 	if (span_split_word(&pattern, "matches", &head)) {
 		read_matches(r, s, pattern);
 		s = head;
+	}
+	if (span_take(&s, "file")) {
+		load_file(r->l, s, r->a);
+		return;
 	}
 	if (!has_choices(s) || slice_starts(span_text(s), SLICE("list of ")) ||
 	    slice_starts(span_text(s), SLICE("set of ")) || slice_starts(span_text(s), SLICE("map of ")))
@@ -750,12 +758,25 @@ static void check_reference(struct reading *r)
 		load_error(r->l, a->place, "wrong-clause", "in a tree parents exist: no 'may be missing'");
 }
 
+/* Its value names something outside of the item: it is neither packed nor made by a term. */
+static void check_file(struct reading *r)
+{
+	const struct attribute *a = r->a;
+	bool none = a->default_ && a->default_->kind == TERM_LITERAL && value_type(a->default_->value) != VALUE_S &&
+		    !value_count(a->default_->value);
+
+	if (attribute_file(a) && (a->compressed || a->from_key || (a->default_ && !none)))
+		load_error(r->l, a->place, "wrong-clause",
+			   "a file is uploaded: no 'compressed', 'from the key' or 'default'");
+}
+
 static void check_clauses(struct reading *r)
 {
 	const struct attribute *a = r->a;
 
 	check_range(r);
 	check_pattern(r);
+	check_file(r);
 	if (a->copy_entity.n && r->kept_by.n) {
 		r->a->kept_by = span_text(r->kept_by);
 		load_later_found(r->l, NAME_ACCESS_BY, a->kept_by, span_place(r->l, r->kept_by), a->copy_entity,
@@ -833,7 +854,8 @@ void load_attribute(struct load *l, const struct yaml_entry *e, const struct yam
 /* A type that is known, a term, a copy, a choice; clauses follow a comma. */
 static void write_attribute_pattern(struct buf *b)
 {
-	buf_lit(b, "= *.+|copy of .+|reference to .+|(list|set|map) of .+|[A-Z][A-Za-z0-9_]*( *,.*)?|[^,]*\\|.*|(");
+	buf_lit(b,
+		"= *.+|copy of .+|reference to .+|file( .+)?|(list|set|map) of .+|[A-Z][A-Za-z0-9_]*( *,.*)?|[^,]*\\|.*|(");
 	for (size_t i = 0; i < LENGTH(types); i++)
 		buf_printf(b, "%s|", types[i].name);
 	for (size_t i = 0; i < LENGTH(more_types); i++)
@@ -856,10 +878,28 @@ static void write_attribute_what(struct buf *b)
 	buf_byte(b, '.');
 }
 
+void load_attribute_words(bool types_only, void (*fn)(void *ctx, struct slice word), void *ctx)
+{
+	for (size_t i = 0; types_only && i < LENGTH(types); i++)
+		fn(ctx, slice_str(types[i].name));
+	for (size_t i = 0; types_only && i < LENGTH(more_types); i++)
+		fn(ctx, more_types[i]);
+	for (size_t i = 0; !types_only && i < LENGTH(flags); i++)
+		fn(ctx, slice_str(flags[i].word));
+	for (size_t i = 0; !types_only && i < LENGTH(more_clauses); i++)
+		fn(ctx, more_clauses[i]);
+}
+
 static const struct load_shape type_shape = { SHAPE_TEXT, .write_what = write_attribute_what,
 					      .write_pattern = write_attribute_pattern, .is_words = true };
-static const struct load_shape member_shape = { SHAPE_ANY };
-static const struct load_shape members_shape = { SHAPE_MAP, "members and their types", .of = &member_shape };
+static const struct load_shape member_shape = { SHAPE_DEF, .pattern = "member" };
+static const char *const other_members[] = { "other members" };
+static const struct load_shape members_shape = { SHAPE_MAP, "members and their types", .of = &member_shape,
+						 .names = other_members, .name_count = 1 };
+/* `other members: anything` is among the members. */
+static const struct load_shape anything_shape = { SHAPE_TEXT, "other members: anything", "anything" };
+static const struct load_shape *const member_shapes[] = { &type_shape, &members_shape, &anything_shape, NULL };
+const struct load_shape load_member_shape = { SHAPE_EITHER, .either = member_shapes };
 static const struct load_shape *const attribute_shapes[] = { &type_shape, &members_shape, NULL };
 const struct load_shape load_attribute_shape = { SHAPE_EITHER, .either = attribute_shapes };
 const struct load_shape load_structures_shape = { SHAPE_MAP, "structures by name", "[A-Z][A-Za-z0-9_]*",

@@ -1,6 +1,6 @@
 /* Counters that may get fractions: what they are moved by says so. They are numbers; all others are whole.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "design/load/load_type.h"
+#include "design/load/after/load_type.h"
 
 #define STEPS_MOST 16 /* derived attributes made of others; protects the stack */
 

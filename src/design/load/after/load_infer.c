@@ -1,7 +1,7 @@
 /* Infers the types of derived attributes and copies, and checks what depends on them.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/map.h"
-#include "design/load/load_type.h"
+#include "design/load/after/load_type.h"
 
 #define COPIES_MOST 64 /* copies of copies, and attributes derived from derived ones; protects the stack */
 
