@@ -15,7 +15,7 @@ import { dirname, join } from 'node:path';
 import { after } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { startLocal } from '../dynamodb-local/local.mjs';
-import { clientsFor, freshDirectory, runToEnd, startServer, until, verify } from '../wire/process.mjs';
+import { clientsFor, designFile, freshDirectory, runToEnd, startServer, until, verify } from '../wire/process.mjs';
 
 export * from '../wire/process.mjs';
 
@@ -219,7 +219,7 @@ export async function scan(doc, TableName) {
 
 /** Serves one design (by name, or a file) from a fresh directory. */
 export async function startDesign(design, { args = [], env, data = freshDirectory(), check = true, oracle = check } = {}) {
-  const file = existsSync(design) ? design : join(ROOT, 'designs', `${design}.yaml`);
+  const file = existsSync(design) ? design : designFile(design);
   const name = file.replace(/.*\//, '').replace(/\.yaml$/, '');
   const { server, table: tables, credentials } = await startServers(data, ['--design', file, ...args], env);
   const { ddb, doc, streams } = clientsFor(tables.endpoint, credentials ? { credentials, maxAttempts: BACKEND === 'thorpe' ? 1 : 3 } : {}); // DynamoDB Local closes idle connections

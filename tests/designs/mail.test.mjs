@@ -185,7 +185,13 @@ test('what is no mail is an error with its place', async () => {
     ['address: email', 'address: active', /must be a string/],
     ['address: email', 'adress: email', /there is no word 'adress'.*did you mean 'address'/s],
     ['reset: 1 hour', 'reset: 90 days', /at most 30 days/],
-    [', address: email', '', /'mail' needs 'to', a webhook, and 'address'/],
+    [', address: email', '', /'mail' needs 'address'/],
+    ['#<token>', '', /29:\d+: error: .*a letter needs <token>/s],
+    ['für <email>', 'für <token>', /a token in a subject/],
+    ['für <email>', 'für <emial>', /28:\d+.*there is no attribute 'emial'.*did you mean 'email'/s],
+    ['für <email>', 'für <hash>', /'hash' is hidden/],
+    ['für <email>', 'für <email', /'>' is missing|there is no attribute/],
+    ['{subject:', '{subjekt:', /there is no word 'subjekt'.*did you mean 'subject'/s],
   ]) {
     assert.ok(text.includes(from), from);
     const at = join(freshDirectory(), 'letters.yaml');

@@ -1,13 +1,10 @@
-// Every access pattern of the five designs, called by its name: the requests it makes are the ones docs/access-patterns.md tells.
+// Every access pattern of the designs that ship, called by its name: the requests it makes are the ones `thorpe doc` tells.
 // SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { BIN, ROOT, startDesign } from './harness.mjs';
-
-const designs = readdirSync(join(ROOT, 'designs')).filter((name) => name.endsWith('.yaml')).map((name) => name.replace('.yaml', ''));
+import { BIN, ROOT, SHIPPED as designs, designFile, startDesign } from './harness.mjs';
 
 /** Something for each parameter that a value of its kind could be. */
 const VALUES = {
@@ -19,7 +16,7 @@ for (const name of designs) {
   test(`${name}: each pattern makes GetItem, BatchGetItem and Query requests only, on the index it says`, async () => {
     const app = await startDesign(name, { args: ['--demo', join(ROOT, 'designs', 'demo')] });
     const operator = await app.operator();
-    const told = JSON.parse(execFileSync(BIN, ['doc', '--json', join('designs', `${name}.yaml`)], { cwd: ROOT, encoding: 'utf8' }));
+    const told = JSON.parse(execFileSync(BIN, ['doc', '--json', designFile(name)], { cwd: ROOT, encoding: 'utf8' }));
     const { body: { access } } = await app.nobody.get('');
     assert.ok(access.length > 5);
     for (const pattern of access) {

@@ -48,6 +48,7 @@ bool handle_put(struct app_exchange *x) MUST_CHECK;
 bool handle_patch(struct app_exchange *x) MUST_CHECK;
 bool handle_put_entry(struct app_exchange *x) MUST_CHECK;
 bool handle_delete_entry(struct app_exchange *x) MUST_CHECK;
+bool handle_file(struct app_exchange *x) MUST_CHECK; /* app_file.c */
 bool handle_delete(struct app_exchange *x) MUST_CHECK;
 bool handle_action(struct app_exchange *x) MUST_CHECK;
 bool handle_access(struct app_exchange *x) MUST_CHECK;

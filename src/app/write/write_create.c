@@ -237,6 +237,21 @@ bool write_copy(struct write *w, const struct attribute *a, struct row *f)
 	return true;
 }
 
+static bool take_files(struct write *w, const struct attribute *a, struct row *f)
+{
+	struct value v;
+
+	if (!attribute_file(a))
+		return true;
+	v = row_get(f, a->at);
+	if (!value_present(v))
+		return true;
+	if (!write_take_files(w, a, VALUE_ABSENT, &v))
+		return false;
+	row_set(f, a->at, v);
+	return true;
+}
+
 bool write_make(struct write *w, const struct row *given, struct row *f)
 {
 	const struct entity *e = w->entity;
@@ -251,7 +266,7 @@ bool write_make(struct write *w, const struct row *given, struct row *f)
 			row_put(f, it.name, write_fit(w->run, entity_attribute(e, it.name), it.value));
 	}
 	for (size_t i = 0; i < e->attribute_count; i++)
-		if (!give_one(w, &e->attributes[i], f))
+		if (!give_one(w, &e->attributes[i], f) || !take_files(w, &e->attributes[i], f))
 			return false;
 	return fill_in(w, f);
 }

@@ -24,6 +24,7 @@ struct serve_designs {
 	struct database_local local;
 	struct database_remote remotes[SERVE_BACKENDS_MAX];
 	size_t remote_count;
+	struct media *media;                           /* NULL: no design has files */
 	struct database *databases[SERVE_DESIGNS_MAX]; /* as the list */
 	struct app *apps[SERVE_DESIGNS_MAX];
 	struct slice accounts[SERVE_DESIGNS_MAX]; /* the logins of the demo data; empty: there is none */
@@ -31,6 +32,7 @@ struct serve_designs {
 	struct rest rest;                             /* for server_options.routes */
 	struct process *processes[SERVE_DESIGNS_MAX]; /* as the apps */
 	size_t process_count;
+	struct smtp_settings smtp;                 /* of options->smtp */
 	struct mailer *mailers[SERVE_DESIGNS_MAX]; /* those that are needed */
 	size_t mailer_count;
 	struct relay *relays[SERVE_DESIGNS_MAX]; /* theirs */

@@ -16,8 +16,36 @@ static void needs_scan(struct checker *c, const struct reach *r)
 			  SLICE_ARG(s->name), SLICE_ARG(s->key->hash[0].name));
 }
 
+/* Whether an item of the entity can have the keys. */
+static bool can_have_keys(struct checker *c, const struct entity *e, const struct key_rule *keys, size_t n)
+{
+	const struct space *table = &c->spaces[0];
+
+	EACH (struct entry, x, table->entries, table->entry_count) {
+		bool all = x->shape->entity == e && !x->shape->companion;
+
+		for (size_t k = 0; all && k < key_attr_count(table->key); k++)
+			EACH (struct key_rule, r, keys, n)
+				if (slice_equal(r->attribute, key_attr_at(table->key, k)->name))
+					all = all && template_meets(c->arena, r->template, entry_key(table, x, k), e);
+		if (all)
+			return true;
+	}
+	return false;
+}
+
+static void then_finds_nothing(struct checker *c, const struct reach *r)
+{
+	const struct access *a = r->access;
+
+	if (a->has_then && a->then.of && !can_have_keys(c, a->then.of, a->then.keys, a->then.key_count))
+		check_say(c, a->then.keys[0].place, "no %.*s has keys like these (%.*s)", SLICE_ARG(a->then.of->name),
+			  SLICE_ARG(a->then.keys[a->then.key_count - 1].template->text));
+}
+
 static void finds_nothing(struct checker *c, const struct reach *r)
 {
+	then_finds_nothing(c, r);
 	if (!r->space || r->entry_count)
 		return;
 	const struct access *a = r->access;

@@ -25,7 +25,7 @@ static void ttl_nowhere(struct checker *c)
 			return;
 	if (!c->d->ttl.n)
 		return;
-	check_say(c, AT_SUBJECT, "ttl is %.*s, which no entity has", SLICE_ARG(c->d->ttl));
+	check_say(c, c->d->ttl_place, "ttl is %.*s, which no entity has", SLICE_ARG(c->d->ttl));
 	check_repair(c, "Add it to what expires: `%.*s: epoch, 30 days after created_at`.", SLICE_ARG(c->d->ttl));
 }
 

@@ -329,7 +329,7 @@ static void the_parts_of_an_entity_are_checked(void **state)
 	expect_error(BASE ATTRIBUTES "      x: = n + 1\n    keys when n > 1: {«x»: X#<id>}\n", "set-twice",
 		     "an attribute of its own in line 25");
 	expect_error(
-		"design: shop\ntable: Shop\nkey: [PK]\nindexes: {GSI1: {key: [G1], projection: «[»ownr]}}\nentities:\n"
+		"design: shop\ntable: Shop\nkey: [PK]\nindexes: {GSI1: {key: [G1], projection: [«ownr»]}}\nentities:\n"
 		"  Thing:\n    path: /things/<id>\n    attributes: {id: string, owner: string}\n    keys: {PK: <id>, G1: A}\n",
 		"unknown-attribute", "did you mean 'owner'");
 	expect_error(BASE ATTRIBUTES ACCESS "  Thing list: {path: /l/<uid>, query: table, where: {PK: <uid>}}\n"

@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/map.h"
 #include "design/term/fits.h"
-#include "design/load/load_type.h"
+#include "design/load/after/load_type.h"
 
 struct typed {
 	struct load *l;
@@ -187,10 +187,23 @@ static void type_actions(struct typed *d, const struct entity *e)
 	type_assignments(d, e->delete_.set, e->delete_.set_count, e);
 }
 
+/* 30 days after created_at */
+static void check_after(struct typed *d, const struct entity *e, const struct attribute *a)
+{
+	const struct attribute *of = a->after.n ? entity_attribute(e, a->after) : NULL;
+
+	if (of && type_of_attribute(of).is && !(type_of_attribute(of).is & TYPE_MOMENT))
+		load_error(d->l, a->place, "wrong-type", "'%.*s' is %s, and only a time has a time after it",
+			   SLICE_ARG(of->name), type_name(d->l->a, type_of_attribute(of).is))
+			->repair = SLICE("name a timestamp, as in 30 days after created_at");
+}
+
 static void type_entity(struct typed *d, const struct entity *e)
 {
-	EACH (struct attribute, a, e->attributes, e->attribute_count)
+	EACH (struct attribute, a, e->attributes, e->attribute_count) {
 		type_attribute(d, a);
+		check_after(d, e, a);
+	}
 	EACH (struct key_rule, k, e->keys, e->key_count)
 		expect_condition(d, k->when, SLICE(""));
 	EACH (struct companion, c, e->companions, e->companion_count) {

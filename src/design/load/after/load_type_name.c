@@ -1,6 +1,6 @@
 /* What the names in a term stand for, by their types.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "design/load/load_type.h"
+#include "design/load/after/load_type.h"
 
 #define MEMBERS_TOLD 64 /* for suggestions */
 #define LET_MOST     4  /* of `let` that name one another; a circle ends here */
@@ -115,6 +115,17 @@ static struct term_type type_of_name(struct typing *y, const struct load_scope *
 }
 
 /* ---- paths ---- */
+static struct slice list_known(struct typing *y, const struct slice *known, size_t n)
+{
+	struct buf b;
+
+	buf_init(&b, y->l->a);
+	buf_lit(&b, "known: ");
+	for (size_t i = 0; i < n; i++)
+		buf_printf(&b, "%s%.*s", i ? ", " : "", SLICE_ARG(known[i]));
+	return buf_slice(&b);
+}
+
 static void no_such_part(struct typing *y, const struct term *t, size_t step, const struct attribute *a)
 {
 	struct slice name = t->names[step], known[MEMBERS_TOLD], meant;
@@ -129,6 +140,8 @@ static void no_such_part(struct typing *y, const struct term *t, size_t step, co
 		meant = suggest_slice(name, known, n);
 		if (meant.n)
 			f->repair = arena_printf(y->l->a, "did you mean '%.*s'?", SLICE_ARG(meant));
+		else
+			f->repair = list_known(y, known, n);
 		return;
 	}
 	f = type_error(y, t->place, "'%.*s' is %s and has %s", SLICE_ARG(t->names[step - 1]),

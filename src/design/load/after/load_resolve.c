@@ -8,7 +8,7 @@ static const struct entity *check_items(struct load *l, struct slice entity, siz
 {
 	const struct entity *e = load_check_entity(l, entity, p);
 
-	if (!e || !e->path_template || e->param_count == count)
+	if (!e || !e->path_template || !e->param_count || e->param_count == count) /* no parameter: reported there */
 		return e;
 	load_error(l, p, "wrong-count", "%.*s is addressed by %zu value%s, not by %zu", SLICE_ARG(e->name),
 		   e->param_count, e->param_count == 1 ? "" : "s", count)
@@ -119,6 +119,25 @@ static size_t join_names(struct load *l, const struct load_scope *s, const struc
 	return at + 1;
 }
 
+/* USER#{user_id}: braces around a name that is known are meant as a placeholder. */
+static void check_braces(struct load *l, const struct load_later *w)
+{
+	struct slice t = span_text(w->span), name;
+	const char *open = t.n ? memchr(t.p, '{', t.n) : NULL, *close;
+
+	for (; open; open = memchr(close, '{', t.n - (size_t)(close - t.p))) {
+		close = memchr(open, '}', t.n - (size_t)(open - t.p));
+		if (!close)
+			return;
+		name = slice_make(open + 1, (size_t)(close - open) - 1);
+		if (is_lost(l, w->scope) || !load_scope_has(l, w->scope, name))
+			continue;
+		load_error(l, span_place(l, span_cut(w->span, (size_t)(open - t.p), name.n + 2)), "bad-template",
+			   "{%.*s} stands for itself in a template", SLICE_ARG(name))
+			->repair = arena_printf(l->a, "a placeholder is written <%.*s>", SLICE_ARG(name));
+	}
+}
+
 static const void *resolve_template(struct load *l, const struct load_later *w)
 {
 	const struct template *t = w->thing;
@@ -130,6 +149,7 @@ static const void *resolve_template(struct load *l, const struct load_later *w)
 		if (part->name_count > 1)
 			part->name_count = join_names(l, w->scope, part->names, part->name_count, &part->names);
 	}
+	check_braces(l, w);
 	for (size_t i = 0; i < t->part_count; i++)
 		if (t->parts[i].names)
 			(void)check_path(l, w->scope, t->parts[i].names, t->parts[i].name_count,
@@ -159,6 +179,8 @@ static void check_role(struct load *l, const struct term *t)
 {
 	struct load_names names = { .a = l->a };
 
+	if (load_is_stray(l, "roles", t->name) || load_is_stray(l, "callers", t->name))
+		return;
 	if (is_role(l->d, t->name))
 		return;
 	load_names_add(&names, SLICE("user"));
@@ -216,6 +238,8 @@ static void check_bare(struct load *l, const struct load_scope *s, const struct 
 	OURS(struct term, t)->inside = t->name_count > 1 && t->of == TERM_OF_ITEM &&
 				       !load_scope_inside(s, t->names[0], &inner) &&
 				       !slice_equal(t->names[0], s->variable) && !slice_is(t->names[0], "caller");
+	if (f && f->repair.n > 3 && !memcmp(f->repair.p + f->repair.n - 3, "…", 3))
+		f->repair = SLICE(""); /* too many to read */
 	if (hint.n && t->name_count == 1)
 		f->repair = hint;
 	else if (f && t->name_count == 1 && !slice_starts(f->repair, SLICE("did you")))
@@ -290,7 +314,8 @@ static void visit_term(void *ctx, const struct term *t)
 	case TERM_CLAIM: OURS(struct term, t)->claim = load_find_claim(v->l, t->name, t->place); break;
 	case TERM_MAY:
 		if (!v->l->d->callers.permissions_entity.n)
-			load_error(v->l, t->place, "missing-word", "'may' needs 'permissions' in 'callers'");
+			load_error(v->l, t->place, "missing-word", "'may' needs 'permissions' in 'callers'")->repair =
+				SLICE("as in permissions: Group.permissions through my groups(user_id = caller) by group");
 		break;
 	case TERM_EQ:
 	case TERM_NE:

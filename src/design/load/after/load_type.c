@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include <stdio.h>
 
-#include "design/load/load_type.h"
+#include "design/load/after/load_type.h"
 #include "design/term/term_parts.h"
 #include "design/term/term_text.h"
 
@@ -161,7 +161,8 @@ static struct term_type type_of_arithmetic(struct typing *y, const struct term *
 	for (size_t i = 0; i < t->arg_count; i++)
 		(void)need(y, t->args[i], TYPE_NUMBER, what);
 	if (t->kind == TERM_DIV && is_zero(t->args[1]))
-		type_error(y, t->args[1]->place, "nothing can be divided by 0");
+		type_error(y, t->args[1]->place, "nothing can be divided by 0")->repair =
+			SLICE("divide by another number, or leave the division out");
 	return plain(TYPE_NUMBER);
 }
 
@@ -184,6 +185,9 @@ static void never_equal(struct typing *y, const struct term *at, struct term_typ
 			SLICE("an attribute that was not given is absent, not null: write 'is absent' or 'is present'");
 	else if ((x.is == TYPE_NUMBER && is_moment(z.is)) || (is_moment(x.is) && z.is == TYPE_NUMBER))
 		f->repair = SLICE("epoch(x) is a timestamp in seconds");
+	if (!f->repair.n)
+		f->repair =
+			SLICE("compare values of one kind: size(x) is the length of a text, text(x) a number as a text");
 }
 
 /* What is stored in lower case is never equal to a text with a capital. */

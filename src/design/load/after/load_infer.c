@@ -1,7 +1,7 @@
 /* Infers the types of derived attributes and copies, and checks what depends on them.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/map.h"
-#include "design/load/load_type.h"
+#include "design/load/after/load_type.h"
 
 #define COPIES_MOST 64 /* copies of copies, and attributes derived from derived ones; protects the stack */
 
@@ -139,6 +139,18 @@ static bool can_be_counted(const struct attribute *a)
 	return (a->type == ATTR_NUMBER || a->type == ATTR_INTEGER) && !a->derived && !a->sequence;
 }
 
+/* "its counters: posts, likes" */
+static struct slice counters_of(struct load *l, const struct entity *e)
+{
+	struct buf b;
+
+	buf_init(&b, l->a);
+	EACH (struct attribute, a, e->attributes, e->attribute_count)
+		if (a->counter && !a->sequence)
+			buf_printf(&b, "%s%.*s", b.n ? ", " : "its counters: ", SLICE_ARG(a->name));
+	return b.n ? buf_slice(&b) : SLICE("declare a counter, as in posts: counter");
+}
+
 static void check_counts(struct load *l, const struct entity *e)
 {
 	EACH (struct count_rule, c, e->counts, e->count_count) {
@@ -147,7 +159,8 @@ static void check_counts(struct load *l, const struct entity *e)
 		if (a && !can_be_counted(a))
 			load_error(l, c->target.place, "wrong-type",
 				   "'%.*s' of %.*s is not a number that can be counted", SLICE_ARG(c->attribute),
-				   SLICE_ARG(c->target.entity));
+				   SLICE_ARG(c->target.entity))
+				->repair = counters_of(l, c->target.to);
 	}
 	EACH (struct action, x, e->actions, e->action_count)
 		EACH (struct assignment, add, x->add, x->add_count) {
@@ -155,7 +168,8 @@ static void check_counts(struct load *l, const struct entity *e)
 
 			if (a && !can_be_counted(a))
 				load_error(l, add->place, "wrong-type", "'%.*s' is not a number that can be added to",
-					   SLICE_ARG(add->attribute));
+					   SLICE_ARG(add->attribute))
+					->repair = counters_of(l, e);
 		}
 }
 
@@ -188,6 +202,7 @@ void load_infer(struct load *l)
 			if (a->copy_entity.n)
 				OURS(struct attribute, a)->copy_of = design_entity(l->d, a->copy_entity);
 	}
+	load_fractions(l);
 	EACH (struct entity, e, l->entities, l->d->entity_count)
 		EACH (struct attribute, a, e->attributes, e->attribute_count)
 			infer(l, e, OURS(struct attribute, a), 0);
