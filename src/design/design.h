@@ -204,6 +204,7 @@ struct requirement {
 
 struct check_rule {
 	const struct term *term;
+	bool of_counter; /* it reads a counter of the item */
 	struct slice sentence;
 	struct place place;
 };
@@ -379,7 +380,8 @@ struct entity {
 	const struct term *allow[ALLOW_VERBS]; /* NULL: only operators */
 	/* The rule for everywhere, already a part of `allow`, for what no `allow` decides. NULL: none, or exempt */
 	const struct term *everywhere;
-	bool everywhere_moves; /* it must also hold for the item as an update leaves it */
+	bool everywhere_moves;  /* it must also hold for the item as an update leaves it */
+	bool everywhere_begins; /* it must also hold for an item that is written together with another one */
 	const struct action *actions;
 	size_t action_count;
 	struct delete_rule delete_;

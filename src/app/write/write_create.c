@@ -318,11 +318,14 @@ static bool refuse_new(struct write *w, const struct row *f)
 	return run_fail(w->run, PROBLEM_FORBIDDEN, "you may not create this %.*s", SLICE_ARG(e->name));
 }
 
-/* What is written together with an item has no rule but that for everywhere. */
+/* What is written together with an item has no rule but that for everywhere, from which its creation may be exempt. */
 static bool keeps_all(struct write *w, const struct row *f, bool *out)
 {
 	struct row item = *f;
 
+	*out = true;
+	if (!w->entity->everywhere_begins)
+		return true;
 	item.entity = w->entity;
 	if (!entity_keeps(w->run, &item, NULL, out))
 		return false;
@@ -332,18 +335,17 @@ static bool keeps_all(struct write *w, const struct row *f, bool *out)
 
 static bool may_create(struct write *w, const struct row *f, bool *out)
 {
+	const struct term *rule = w->action && w->action->allow
+					  ? w->action->allow
+					  : w->entity->allow[w->action ? ALLOW_UPDATE : ALLOW_CREATE];
 	struct scope s = write_scope(w, f, NULL);
 
 	*out = w->trusted || w->whole || w->run->caller.operator_;
 	if (w->whole && !write_is_own(w))
 		return keeps_all(w, f, out);
-	if (*out)
+	if (*out || !rule)
 		return true;
-	if (!w->action)
-		return entity_allows_row(w->run, w->entity, ALLOW_CREATE, f, NULL, out);
-	if (!w->action->allow)
-		return entity_allows_row(w->run, w->entity, ALLOW_UPDATE, f, NULL, out);
-	if (!scope_holds(&s, w->action->allow, out))
+	if (!scope_holds(&s, rule, out))
 		return false;
 	*out = *out || run_explores(w->run);
 	return true;

@@ -25,19 +25,18 @@ bool write_is_still(struct write *w, struct value full)
 static bool may_alter(struct write *w, struct value full, bool *out)
 {
 	struct run *r = w->run;
-	const struct term *rule = w->action ? w->action->allow : NULL;
-	enum allow_verb verb = w->deletes ? ALLOW_DELETE : ALLOW_UPDATE;
+	const struct term *rule = w->action && w->action->allow
+					  ? w->action->allow
+					  : w->entity->allow[w->deletes ? ALLOW_DELETE : ALLOW_UPDATE];
 	struct row f;
 	struct scope s;
 
 	if (!write_is_still(w, full))
 		return false;
 	*out = w->trusted || w->whole || r->caller.operator_;
-	if (*out)
+	if (*out || !rule)
 		return true;
-	write_looks_at(w, rule ? rule : w->entity->allow[verb]);
-	if (!rule)
-		return entity_allows(r, w->entity, verb, full, VALUE_ABSENT, out);
+	write_looks_at(w, rule);
 	row_from(&f, r->arena, w->entity, full);
 	s = write_scope(w, &f, NULL);
 	if (!scope_holds(&s, rule, out))

@@ -72,6 +72,18 @@ int64_t serve_designs_delay_ms(void *ctx, const struct app *app)
 	return most;
 }
 
+#define SILENT_MS 5000
+
+const char *serve_designs_not_ready(void *ctx)
+{
+	const struct serve_designs *s = ctx;
+
+	for (size_t i = 0; i < s->remote_count; i++)
+		if (s->remotes[i].remote && remote_silent_ms(s->remotes[i].remote) >= SILENT_MS)
+			return "the remote database has not answered for some seconds";
+	return NULL;
+}
+
 /* ---- loading ---- */
 
 /* NULL: the findings have been printed. */

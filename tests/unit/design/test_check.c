@@ -473,6 +473,20 @@ static const struct example examples[] = {
 	    { "    allow: {create, read: anyone, update: user_id = caller}\n",
 	      "    login: {by: [username, email], password: password_hash, subject: user_id}\n"
 	      "    allow: {create, read: anyone, update: user_id = caller}\n" } } },
+	{ "letter-never-sent",
+	  "entity User",
+	  { { "      password_hash: string, hidden\n",
+	      "      email: email, required, lower, unique\n      password_hash: string, hidden\n" },
+	    { "    allow: {create, read: anyone, update: user_id = caller}\n",
+	      "    login: {by: username, password: password_hash, subject: user_id, mail: {to: 'https://example.com/mail', address: email, letters: {reset: {subject: New}}}}\n"
+	      "    allow: {create, read: anyone, update: user_id = caller}\n" } } },
+	{ "letter-never-sent",
+	  "entity User",
+	  { { "      password_hash: string, hidden\n",
+	      "      email: email, required, lower, unique\n      password_hash: string, hidden\n" },
+	    { "    allow: {create, read: anyone, update: user_id = caller}\n",
+	      "    login: {by: username, password: password_hash, subject: user_id, mail: {address: email, letters: {proof: {text: <token>}}}}\n"
+	      "    allow: {create, read: anyone, update: user_id = caller}\n" } } },
 	{ "unique-by-index",
 	  "access user by name",
 	  { { "SK: PROFILE\n", "SK: PROFILE\n      GSI1PK: NAMES#<username>\n      GSI1SK: PROFILE\n" },
@@ -732,6 +746,13 @@ static const struct example silent[] = {
 	      "  note:\n    on: Comment created\n    update: Tally(post_id)\n    with: {last: created_at}\n"
 	      "  tally:\n    on: Comment created\n    count: Tally(post_id).total by 1\n  withdraw:\n" },
 	    { "  Follow:\n", TALLY "  Follow:\n" } } },
+	{ "letter-never-sent",
+	  "entity User",
+	  { { "      password_hash: string, hidden\n",
+	      "      email: email, required, lower, unique\n      password_hash: string, hidden\n" },
+	    { "    allow: {create, read: anyone, update: user_id = caller}\n",
+	      "    login: {by: username, password: password_hash, subject: user_id, mail: {address: email, letters: {reset: {subject: New}}}}\n"
+	      "    allow: {create, read: anyone, update: user_id = caller}\n" } } },
 	{ "login-ambiguous",
 	  "entity User",
 	  { { "username: string 3..30,", "username: name 3..30," },
