@@ -263,6 +263,12 @@ export async function startDesign(design, { args = [], env, data = freshDirector
       await app.settled();
       return scan(doc, table);
     },
+    /** What the oracle finds now, of any severity. */
+    findings: async () => {
+      const { stdout } = await runToEnd(['verify', '--design', file, '--endpoint', tables.endpoint, '--json'],
+        { env: credentials ? { AWS_ACCESS_KEY_ID: credentials.accessKeyId, AWS_SECRET_ACCESS_KEY: 'secret', ...env } : env });
+      return stdout.split('\n').filter(Boolean).map((line) => JSON.parse(line));
+    },
     /** One item by the key of the table, or undefined; when nothing follows any more. */
     item: async (PK, SK) => (await app.settled(), await doc.get({ TableName: table, Key: { PK, SK }, ConsistentRead: true })).Item,
   };

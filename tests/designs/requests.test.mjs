@@ -8,12 +8,12 @@ import { BIN, ROOT, SHIPPED as designs, designFile, startDesign } from './harnes
 
 /** Something for each parameter that a value of its kind could be. */
 const VALUES = {
-  date: '2026-01-15', from: '2026-01-01T00:00:00Z', to: '2026-12-31T00:00:00Z', since: '2026-01-01T00:00:00Z', cutoff: '2026-01-01T00:00:00Z',
-  stars: '3', q: 'bread shelf', status: 'PUBLISHED', role: 'author', id: 'some',
+  date: '2026-01-15', day: '2026-01-15', from: '2026-01-01T00:00:00Z', to: '2026-12-31T00:00:00Z', since: '2026-01-01T00:00:00Z', cutoff: '2026-01-01T00:00:00Z',
+  stars: '3', least: '1', most: '9', lat: '48.2', lon: '16.4', q: 'bread shelf', status: 'PUBLISHED', role: 'author', id: 'some',
 };
 
 /** The same for one design; and whose lists of the caller's own are asked for. */
-const OWN = { saas: { status: 'todo', month: '2026-01' }, 'code-host': { state: 'open', number: '1' } };
+const OWN = { saas: { status: 'todo', month: '2026-01' }, 'code-host': { state: 'open', number: '1' }, shop: { status: 'paid' } };
 const CALLER = { subject: 'some', claims: { tenant: 'some' } };
 
 for (const name of designs) {

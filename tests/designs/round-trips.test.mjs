@@ -51,6 +51,7 @@ function tripsOf(patterns, name) {
   return tripsOf(patterns, run) + (over ? levels * tripsOf(patterns, over) : 0) + inTurn + then;
 }
 
+const SHOWN = 1; // items that rows show parts of, of a list and not of what it merges
 const RULES = 1; // what rules look at for each row is read at once, after the rows
 
 /** Addresses of patterns whose parameters no item of the demonstration has under that name. */
@@ -60,13 +61,28 @@ const ADDRESSES = {
   'code-host': {
     'repository by name': '/repos/analytical/engine', 'repositories of owner': '/accounts/analytical/repositories',
   },
-  fus: { 'sites by tag': '/tags/news/sites', 'ratings of site of value': '/sites/1/stars/5/ratings' },
+  devices: {
+    'readings of device': `/devices/weather-1/readings/temperature/days/${today}`, 'devices in cell': '/map/u1x0',
+    nearby: '/nearby?cells=u1x0,u1x1&lat=53.54&lon=9.98',
+  },
+  fus: { 'sites by tag': '/tags/news/sites', 'ratings of site of value': '/sites/1/stars/5/ratings', 'my ratings of sites': '/my-ratings?id=1&id=2' },
+  game: {
+    place: '/boards/blocks.all/of/ruth', board: '/boards/blocks.all', above: '/boards/blocks.all/above/000020000-8000000000',
+    'how many above': '/boards/blocks.all/rank/000020000-8000000000', below: '/boards/blocks.all/below/000020000-8000000000',
+  },
   perfectit: {
     search: '/search?q=git+rebase', 'cards by tag': '/tags/git/cards', 'metrics of day': `/metrics/${today}`,
     'cards by id': '/cards-by-id?id=1,2', 'my votes': '/my-votes?id=1,2',
   },
-  social: { timeline: `/timeline/${today}`, 'posts by hashtag': '/hashtags/dynamodb', liked: '/liked?id=1,2' },
   saas: { 'tasks by status': '/projects/website/tasks/todo', log: `/log/${today.slice(0, 7)}` },
+  shop: {
+    'products with word': '/search?word=espresso', 'orders in state': `/desk/paid/${today}`,
+    'best sellers': `/best-sellers/${today.slice(0, 7)}/all`,
+  },
+  social: {
+    timeline: `/timeline/${today}`, 'posts by hashtag': '/hashtags/dynamodb', liked: '/liked?id=1,2',
+    'timeline with authors': `/timeline/${today}/with-authors`, 'posts by hashtag with authors': '/hashtags/flying/with-authors', 'posts with authors': '/posts-with-authors?id=1&id=2',
+  },
   wavyblog: { 'user by email': '/emails/ann@example.com/user', 'is a slug taken': '/slugs/hello' },
 };
 
@@ -90,7 +106,7 @@ for (const name of designs) {
     const over = [];
     for (const { name: pattern, path } of index.access) {
       const address = ADDRESSES[name]?.[pattern] ?? addressOf(path, items);
-      const says = tripsOf(patterns, pattern);
+      const says = tripsOf(patterns, pattern) + (/^ {4}show:/m.test(patterns.get(pattern)) ? SHOWN : 0);
       if (!address) continue;
       for (const [who, caller, most] of [['operator', OPERATOR, says], ['reader', [reader.as, reader.roles, reader.claims], says + RULES]]) {
         for (let i = 0; i < 2; i++) await of.request(`${pattern}, ${who}`, caller, 'GET', address);

@@ -40,6 +40,8 @@ static enum plan_end try_once(struct write *w, write_once *once, struct write_re
 	for (size_t i = 0; i < w->part_count; i++) /* their numbers were not taken after all */
 		w->parts[i]->take_count = 0;
 	w->looked_at.count = 0;
+	for (size_t i = 0; i < w->claims.count; i++)
+		w->claims.list[i].used = false;
 	w->witnesses = (struct witnesses){ 0 };
 	w->run->witnesses = &w->witnesses;
 	end = once(w, out);
