@@ -588,7 +588,7 @@ struct callers {
 	const struct slice *roles;
 	size_t role_count;
 	/* permissions: Entity.attribute through pattern(with) by ref */
-	struct slice permissions_pattern, permissions_entity, permissions_attribute, permissions_ref;
+	struct slice permissions_entity, permissions_attribute, permissions_ref;
 	const struct access *permissions_access; /* the same, in this order */
 	const struct entity *permissions_of;
 	const struct name *permissions_at, *permissions_ref_at;

@@ -172,14 +172,19 @@ test('STARTTLS is required of another machine, its certificate is checked, and t
 test('a wrong password of the mail server is for an operator: the mail waits', async () => {
   const strict = await openSmtp({ user: 'me', password: 'other' });
   const data = freshDirectory();
-  const run = await startDesign(file, { data, env: { MAIL_HOOK: '' }, oracle: false, check: false, args: ['--smtp', strict.url('127.0.0.1', 'me'), '--smtp-password-file', passwordFile(), ...FROM] });
-  const email = await account(run.nobody);
-  await ask(email, run.nobody);
+  const start = (word) => startServer({ data, env: { MAIL_HOOK: '' },
+    args: ['--design', file, '--smtp', strict.url('127.0.0.1', 'me'), '--smtp-password-file', passwordFile(word), ...FROM] });
+  const server = await start('sesame');
+  const nobody = new Caller(`${server.endpoint}/api/letters`);
+  const email = await account(nobody);
+  await ask(email, nobody);
   await until('a refused login', () => strict.commands.some((line) => /^AUTH/.test(line)));
-  await run.server.stop();
-  const again = await startServer({ data, env: { MAIL_HOOK: '' }, args: ['--design', file, '--smtp', strict.url('127.0.0.1', 'me'), '--smtp-password-file', passwordFile('other'), ...FROM] });
+  await server.stop();
+  assert.ok(!server.log().includes('sesame'));
+  const again = await start('other');
   await mailTo(email, strict);
   await again.stop();
+  assert.doesNotMatch(again.log(), /given up/);
 });
 
 test('a request for mail outlives a kill before it is sent, and while it is being sent: then it has the same id', async () => {

@@ -121,7 +121,7 @@ static bool take_string(struct input_place *at, const struct json *j, struct val
 		return refuse_value(at, "a string");
 	*out = value_make_s(at->r->arena, j->string);
 	if (at->element) /* the list is normalised as a whole */
-		return has_form(at, j->string);
+		return has_form(at, value_bytes(input_normal(at->r, at->attribute, *out)));
 	*out = input_normal(at->r, at->attribute, *out);
 	return in_range(at, (double)text_count(value_bytes(*out)), "characters") && has_form(at, value_bytes(*out));
 }

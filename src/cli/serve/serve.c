@@ -189,6 +189,7 @@ static bool open_http(struct running *r, struct serve_options *o, char *why)
 		if (o->backend_count)
 			o->http.forward = (struct http_forward){ forward_take, &r->designs.rest };
 		o->http.metric_count = 1;
+		o->http.ready = (struct http_ready){ serve_designs_not_ready, &r->designs };
 		o->http.write_delay = (struct write_delay){ serve_designs_delay_ms, &r->designs };
 		r->peers = (struct peer_http){ r->designs.relays, r->designs.count };
 		r->routes[o->http.route_count++] = peer_route(&r->peers);

@@ -54,6 +54,10 @@ void serve_designs_release(struct serve_designs *s);
  * serve_designs. */
 int64_t serve_designs_delay_ms(void *ctx, const struct app *app);
 
+/* server_options.ready: a remote database has not answered for some seconds. ctx: the serve_designs. The tick of each app asks
+ * its database something every second, so silence is noticed without requests of its own. */
+const char *serve_designs_not_ready(void *ctx);
+
 /* serve_demo.c: loads DIR/<design>.json into each design whose table is empty, in parallel, and reports to stderr. */
 void serve_demo(struct serve_designs *s, const char *dir);
 

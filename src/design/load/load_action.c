@@ -115,8 +115,6 @@ static void check_action(struct load *l, const struct action *a)
 		load_error(l, a->place, "missing-word",
 			   "an action changes something: 'set', 'remove', 'input', 'append', 'remove at', 'add' or 'also'")
 			->repair = SLICE("as in set: {status: CLOSED}");
-	if (a->creates && (a->append_count || a->cut_count))
-		load_error(l, a->place, "wrong-clause", "'creates' is for actions without 'append' and 'remove at'");
 	if (a->otherwise.n && !a->when)
 		load_error(l, a->place, "missing-word", "'otherwise' is for when 'when' does not hold");
 	if (a->gather_seconds && (!a->add_count || a->set_count || a->remove_count || a->input_count || a->also_count))

@@ -878,10 +878,28 @@ static void write_attribute_what(struct buf *b)
 	buf_byte(b, '.');
 }
 
+void load_attribute_words(bool types_only, void (*fn)(void *ctx, struct slice word), void *ctx)
+{
+	for (size_t i = 0; types_only && i < LENGTH(types); i++)
+		fn(ctx, slice_str(types[i].name));
+	for (size_t i = 0; types_only && i < LENGTH(more_types); i++)
+		fn(ctx, more_types[i]);
+	for (size_t i = 0; !types_only && i < LENGTH(flags); i++)
+		fn(ctx, slice_str(flags[i].word));
+	for (size_t i = 0; !types_only && i < LENGTH(more_clauses); i++)
+		fn(ctx, more_clauses[i]);
+}
+
 static const struct load_shape type_shape = { SHAPE_TEXT, .write_what = write_attribute_what,
 					      .write_pattern = write_attribute_pattern, .is_words = true };
-static const struct load_shape member_shape = { SHAPE_ANY };
-static const struct load_shape members_shape = { SHAPE_MAP, "members and their types", .of = &member_shape };
+static const struct load_shape member_shape = { SHAPE_DEF, .pattern = "member" };
+static const char *const other_members[] = { "other members" };
+static const struct load_shape members_shape = { SHAPE_MAP, "members and their types", .of = &member_shape,
+						 .names = other_members, .name_count = 1 };
+/* `other members: anything` is among the members. */
+static const struct load_shape anything_shape = { SHAPE_TEXT, "other members: anything", "anything" };
+static const struct load_shape *const member_shapes[] = { &type_shape, &members_shape, &anything_shape, NULL };
+const struct load_shape load_member_shape = { SHAPE_EITHER, .either = member_shapes };
 static const struct load_shape *const attribute_shapes[] = { &type_shape, &members_shape, NULL };
 const struct load_shape load_attribute_shape = { SHAPE_EITHER, .either = attribute_shapes };
 const struct load_shape load_structures_shape = { SHAPE_MAP, "structures by name", "[A-Z][A-Za-z0-9_]*",

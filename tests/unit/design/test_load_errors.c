@@ -611,6 +611,8 @@ static void circles_are_found(void **state)
 		{ "      «x»: = y\n      y: = z + 1\n      z: = size(x)\n", "circle", "'x' is derived from 'z'" },
 		{ "      w: = x\n      «x»: = y\n      y: = x\n", "circle", "'x'" },
 		{ "      «x»: copy of Thing(id).x\n", "circle", "a copy of itself" },
+		{ "  Own:\n    path: /own/<o>\n    attributes: {«o»: reference to Own}\n    keys: {PK: O#<o>, SK: O}\n",
+		  "circle", "'o' of Own names itself" },
 		{ ACCESS "  «a»: {path: /a, allow: anyone, merge: {of: [a, of owner], by: n}}\n", "circle",
 		  "merges itself" },
 		{ ACCESS "  «a»: {path: /a, allow: anyone, merge: {of: [b], by: n}}\n"
@@ -667,6 +669,9 @@ static void parameters_must_be_given(void **state)
 		  "needs a value for 'who'" },
 		{ "processors: {«p»: {on: Thing created, remove all: of owner()}}\n", "missing-parameter",
 		  "of owner(who = …)" },
+		{ "processors: {p: {on: Thing created, each: x in of owner(who = id), effects: "
+		  "[{delete: «Thing»(x.id)}, {put: User, with: {uid: x.id}}]}}\n",
+		  "wrong-order", "it comes last" },
 		{ "processors: {«p»: {on: Thing created, each: x in of owner(), delete: Thing(x.id)}}\n",
 		  "missing-parameter", "'who'" },
 	};

@@ -9,7 +9,8 @@
 #include "base/arena.h"
 #include "process/send/letter.h"
 
-static struct smtp_settings settings = { .from = "noreply@example.com" };
+static char from[] = "noreply@example.com", name[] = "B\xc3\xa4rbel, \"X\" <y@example.com>";
+static struct smtp_settings settings = { .from = from };
 
 static const char *made(struct arena *a, struct slice subject, struct slice text)
 {
@@ -54,7 +55,7 @@ static void a_subject_is_one_header(void **state)
 	assert_non_null(strstr(text, "\r\nSubject: code  Bcc: all@example.com\r\nMessage-ID:"));
 	text = made(&a, SLICE("=?UTF-8?B?eA==?="), SLICE("x")); /* what looks encoded is encoded */
 	assert_non_null(strstr(text, "\r\nSubject: =?UTF-8?B?PT9VVEYtOD9CP2VBPT0/PQ==?=\r\n"));
-	settings.from_name = "B\xc3\xa4rbel, \"X\" <y@example.com>";
+	settings.from_name = name;
 	text = made(&a, SLICE("x"), SLICE("x"));
 	assert_non_null(
 		strstr(text,
