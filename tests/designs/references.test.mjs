@@ -1,9 +1,10 @@
 // References: attributes that name other items. They have the form of what they name, and exist when they are written.
 // SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { ROOT, runToEnd, startDesign } from './harness.mjs';
+import { ROOT, freshDirectory, runToEnd, startDesign } from './harness.mjs';
 
 const file = join(ROOT, 'tests', 'designs', 'references', 'papers.yaml');
 const app = await startDesign(file);
@@ -94,6 +95,20 @@ test('what is also written asks for what it refers to, and says whose it is', as
   await ann.patch(`/papers/${paper}`, { reviewer: null });
 });
 
+test('an action that appends may create, and no element is lost', async () => {
+  const papers = ['p_s0', 'p_s1', 'p_s2', 'p_s3', 'p_s4'];
+  for (const paper of papers) await ann.put(`/papers/${paper}`, { author: 'ann' });
+  await Promise.all(papers.slice(0, 4).map((paper) => ann.post('/shelves/a/keep', { papers: [paper] })));
+  assert.deepEqual((await ann.get('/shelves/a')).body.papers.sort(), papers.slice(0, 4));
+  assert.deepEqual((await ann.post('/shelves/b/keep', { papers: ['p_s1'] })).body.papers, ['p_s1']);
+  assert.equal(refused(await ann.post('/shelves/d/keep', { papers: [...papers, 'p_s0'] }, { status: 422 }))[0].detail, 'at most 5 elements');
+  assert.equal(refused(await ann.post('/shelves/d/keep', { papers: ['p_no'] }, { status: 422 }))[0].detail, 'there is no Paper p_no');
+  assert.match(refused(await ann.post('/shelves/d/drop', { papers: 0 }, { status: 422 }))[0].detail, /there is no such element: it has 0/);
+  await ann.get('/shelves/d', { status: 404 });
+  await ann.post('/shelves/b/drop', { papers: 0 });
+  assert.deepEqual((await ann.get('/shelves/b')).body.papers, []);
+});
+
 const parents = async (team) => {
   const items = (await app.items()).filter((item) => item.PK === `TEAM#${team}` && item.SK.startsWith('FOLDER#'));
   return new Map(items.map((item) => [item.folder, item.parent]));
@@ -175,4 +190,45 @@ test('the oracle reports what is left pointing to nothing, and circles', async (
     'note: Mark p_1/lea names as its person a Person that does not exist, lea; the design lets it go',
     'note: Paper p_1 names as its reviewer a Person that does not exist, lea; the design lets it go',
   ]);
+});
+
+test('OpenAPI has the type of what is named, says what it is, and leads there', async () => {
+  const doc = (await app.nobody.get('/openapi.json')).body;
+  const { author, folder: where, tags, quotes } = doc.components.schemas.Paper.properties;
+  const { person } = doc.components.schemas.Person.properties;
+  assert.equal(author.maxLength, person.maxLength);
+  assert.equal(author.description, 'Reference to Person (`/people/<person>`), which exists when it is set. Trimmed and in lower case.');
+  assert.match(where.description, /^Reference to Folder/);
+  assert.deepEqual([tags.maxItems, tags.items.type], [5, 'string']);
+  assert.match(quotes.description, /^References to Paper .* may be missing\./);
+  const { links } = doc.paths['/papers/{paper}'].get.responses[200];
+  assert.deepEqual(links.folder, { operationId: 'getFolder', parameters: { team: '$response.body#/team', folder: '$response.body#/folder' } });
+  assert.deepEqual(Object.keys(links).sort(), ['author', 'folder', 'follows', 'reviewer', 'team']);
+});
+
+test('the plan of a write shows what is asked', async () => {
+  const { stdout } = await runToEnd(['doc', file]);
+  const line = (title) => stdout.split('\n').find((one) => one.includes(`| ${title} |`));
+  assert.match(line('create Paper'), /Update Person\(author\) ADD papers 1 \+ ConditionCheck Person\(reviewer\) .* ConditionCheck Tag\(tags\[\]\) for each tags\[\] in tags/);
+  assert.ok(!line('create Paper').includes('quotes'));
+  assert.match(line('Paper: assign'), /\+ ConditionCheck Person\(reviewer\)/);
+  assert.ok(!line('Paper: hand-over').includes('reviewer'));
+  assert.match(line('update Folder'), /ConditionCheck Folder\(team, parent\) \+ ConditionCheck parent of each further ancestor/);
+});
+
+test('docs/design-language.md: papers in folders', async () => {
+  const [, yaml] = /```yaml\n(design: papers\n.*?)```/s.exec(readFileSync(join(ROOT, 'docs', 'design-language.md'), 'utf8'));
+  const path = join(freshDirectory(), 'papers.yaml');
+  writeFileSync(path, yaml);
+  const told = await runToEnd(['check', path]);
+  assert.match(told.stdout, /0 errors/);
+  const docs = await startDesign(path);
+  const eva = await docs.as('eva', 'user');
+  await eva.put('/teams/red', {});
+  await eva.put('/teams/red/folders/a', {});
+  await eva.put('/teams/red/folders/b', { parent: 'a' });
+  assert.deepEqual(refused(await eva.patch('/teams/red/folders/a', { parent: 'b' }, { status: 422 })), [{ attribute: 'parent', detail: 'a Folder cannot be below itself' }]);
+  const { body } = await eva.post('/papers', { team: 'Red', folder: 'b', shared_with: [' RED '], quotes: ['p_none'] });
+  assert.deepEqual([body.team, body.shared_with], ['red', ['red']]);
+  assert.deepEqual(refused(await eva.post('/papers', { team: 'blue' }, { status: 422 })), [{ attribute: 'team', detail: 'there is no Team blue' }]);
 });

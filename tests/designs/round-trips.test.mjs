@@ -10,13 +10,15 @@ import { OPERATOR, play, report, start, writeAll } from './round-trips-world.mjs
 
 const WRITE = 2; // what decides it is read at once, then it is written
 const ITEM = 1;
+/** What is written together with an item refers to items that only its own attributes name: they are read after it. */
+const MORE = { saas: { 'create Tenant': 3, 'accept Invite': 3 } };
 
 for (const name of designs) {
   test(`${name}: writes make two round trips one after the other; an item is read with one`, async (t) => {
     const of = await start(name);
     await writeAll(of, name, { isKnown: true });
     report(t, of.counts);
-    const most = (kind) => (kind.startsWith('get ') ? ITEM : WRITE);
+    const most = (kind) => MORE[name]?.[kind] ?? (kind.startsWith('get ') ? ITEM : WRITE);
     const over = [...of.counts].filter(([kind, { cold, warm }]) => Math.max(cold, ...warm) > most(kind));
     assert.deepEqual(over.map(([kind, { cold, warm }]) => `${kind}: ${[cold, ...warm].join(' ')}`), []);
   });
@@ -56,10 +58,23 @@ const RULES = 1; // what rules look at for each row is read at once, after the r
 const today = new Date().toISOString().slice(0, 10);
 const ADDRESSES = {
   blog: { 'has liked': '/users/sub-davi/liked/post-moqueca' },
+  devices: {
+    'readings of device': `/devices/weather-1/readings/temperature/days/${today}`, 'devices in cell': '/map/u1x0',
+    nearby: '/nearby?cells=u1x0,u1x1&lat=53.54&lon=9.98',
+  },
   fus: { 'sites by tag': '/tags/news/sites', 'ratings of site of value': '/sites/1/stars/5/ratings', 'my ratings of sites': '/my-ratings?id=1&id=2' },
+  game: {
+    place: '/boards/blocks.all/of/ruth', board: '/boards/blocks.all', above: '/boards/blocks.all/above/000020000-8000000000',
+    'how many above': '/boards/blocks.all/rank/000020000-8000000000', below: '/boards/blocks.all/below/000020000-8000000000',
+  },
   perfectit: {
     search: '/search?q=git+rebase', 'cards by tag': '/tags/git/cards', 'metrics of day': `/metrics/${today}`,
     'cards by id': '/cards-by-id?id=1,2', 'my votes': '/my-votes?id=1,2',
+  },
+  saas: { 'tasks by status': '/projects/website/tasks/todo', log: `/log/${today.slice(0, 7)}` },
+  shop: {
+    'products with word': '/search?word=espresso', 'orders in state': `/desk/paid/${today}`,
+    'best sellers': `/best-sellers/${today.slice(0, 7)}/all`,
   },
   social: {
     timeline: `/timeline/${today}`, 'posts by hashtag': '/hashtags/dynamodb', liked: '/liked?id=1,2',
@@ -83,7 +98,8 @@ for (const name of designs) {
     const items = made.map(({ item }) => item);
     const patterns = patternsOf(name);
     of.counts.clear();
-    const reader = JSON.parse(readFileSync(join(ROOT, 'designs', 'demo', `${name}.json`), 'utf8')).steps.find((step) => step.as);
+    const { steps } = JSON.parse(readFileSync(join(ROOT, 'designs', 'demo', `${name}.json`), 'utf8'));
+    const reader = steps.find((step) => step.claims) ?? steps.find((step) => step.as);
     const over = [];
     for (const { name: pattern, path } of index.access) {
       const address = ADDRESSES[name]?.[pattern] ?? addressOf(path, items);

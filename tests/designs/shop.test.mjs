@@ -375,7 +375,7 @@ test('the catalogue: by category and price, by word, and what runs low', async (
   await app.settled();
   const names = async (path) => (await app.nobody.list(path)).map(({ sku }) => sku);
   assert.deepEqual(await names('/categories/lamps/products'), ['clip', 'desk', 'floor']);
-  assert.deepEqual(await names('/categories/lamps/products?from=1000&to=12900'), ['desk', 'floor']);
+  assert.deepEqual(await names('/categories/lamps/products?least=1000&most=12900'), ['desk', 'floor']);
   assert.deepEqual((await names('/search?word=Brass')).sort(), ['clip', 'desk', 'floor']);
   assert.ok((await clerk.all('/running-low', 50)).some(({ sku }) => sku === 'desk'));
   assert.ok(!(await clerk.all('/running-low', 50)).some(({ sku }) => sku === 'floor'));

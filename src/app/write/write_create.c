@@ -237,6 +237,21 @@ bool write_copy(struct write *w, const struct attribute *a, struct row *f)
 	return true;
 }
 
+static bool take_files(struct write *w, const struct attribute *a, struct row *f)
+{
+	struct value v;
+
+	if (!attribute_file(a))
+		return true;
+	v = row_get(f, a->at);
+	if (!value_present(v))
+		return true;
+	if (!write_take_files(w, a, VALUE_ABSENT, &v))
+		return false;
+	row_set(f, a->at, v);
+	return true;
+}
+
 bool write_make(struct write *w, const struct row *given, struct row *f)
 {
 	const struct entity *e = w->entity;
@@ -251,7 +266,7 @@ bool write_make(struct write *w, const struct row *given, struct row *f)
 			row_put(f, it.name, write_fit(w->run, entity_attribute(e, it.name), it.value));
 	}
 	for (size_t i = 0; i < e->attribute_count; i++)
-		if (!give_one(w, &e->attributes[i], f))
+		if (!give_one(w, &e->attributes[i], f) || !take_files(w, &e->attributes[i], f))
 			return false;
 	return fill_in(w, f);
 }
@@ -303,11 +318,14 @@ static bool refuse_new(struct write *w, const struct row *f)
 	return run_fail(w->run, PROBLEM_FORBIDDEN, "you may not create this %.*s", SLICE_ARG(e->name));
 }
 
-/* What is written together with an item has no rule but that for everywhere. */
+/* What is written together with an item has no rule but that for everywhere, from which its creation may be exempt. */
 static bool keeps_all(struct write *w, const struct row *f, bool *out)
 {
 	struct row item = *f;
 
+	*out = true;
+	if (!w->entity->everywhere_begins)
+		return true;
 	item.entity = w->entity;
 	if (!entity_keeps(w->run, &item, NULL, out))
 		return false;
@@ -317,18 +335,17 @@ static bool keeps_all(struct write *w, const struct row *f, bool *out)
 
 static bool may_create(struct write *w, const struct row *f, bool *out)
 {
+	const struct term *rule = w->action && w->action->allow
+					  ? w->action->allow
+					  : w->entity->allow[w->action ? ALLOW_UPDATE : ALLOW_CREATE];
 	struct scope s = write_scope(w, f, NULL);
 
 	*out = w->trusted || w->whole || w->run->caller.operator_;
 	if (w->whole && !write_is_own(w))
 		return keeps_all(w, f, out);
-	if (*out)
+	if (*out || !rule)
 		return true;
-	if (!w->action)
-		return entity_allows_row(w->run, w->entity, ALLOW_CREATE, f, NULL, out);
-	if (!w->action->allow)
-		return entity_allows_row(w->run, w->entity, ALLOW_UPDATE, f, NULL, out);
-	if (!scope_holds(&s, w->action->allow, out))
+	if (!scope_holds(&s, rule, out))
 		return false;
 	*out = *out || run_explores(w->run);
 	return true;

@@ -117,7 +117,7 @@ static const struct {
 };
 /* what else read_type() knows */
 static const struct slice more_types[] = {
-	{ "counter", 7 }, { "sequence", 8 }, { "set of string", 13 }, { "reference to", 12 }
+	{ "counter", 7 }, { "sequence", 8 }, { "set of string", 13 }, { "reference to", 12 }, { "file", 4 }
 };
 
 /* The type of the attribute, or of what it is a list of: `out` is the one or the other. */
@@ -290,7 +290,7 @@ static const struct term *own_name(struct reading *r, struct place p)
 static void read_reference(struct reading *r, struct load_span s)
 {
 	struct reference *ref = arena_new(r->l->a, struct reference);
-	struct load_span whole = s;
+	struct load_span rest = s, name;
 
 	r->typed = false; /* load_infer() */
 	if (!r->of) {
@@ -311,11 +311,15 @@ static void read_reference(struct reading *r, struct load_span s)
 		load_error(r->l, span_place(r->l, r->type), "missing-value",
 			   "expected an entity, as in reference to User");
 		return;
+	} else if (span_split(&rest, ' ', &name) && span_is_name(name) && rest.n && span_text(rest).p[0] != '(') {
+		load_error(r->l, span_place(r->l, rest), "wrong-value", "expected ',' after '%.*s', not '%.*s'",
+			   SLICE_ARG(span_text(name)), SLICE_ARG(span_text(rest)));
+		return;
 	} else if (!load_reference(r->l, &s, r->scope, ref)) {
 		return;
 	} else if (s.n) {
-		load_error(r->l, span_place(r->l, s), "wrong-value", "expected ',' after '%.*s', not '%.*s'",
-			   (int)(whole.n - s.n), span_text(whole).p, SLICE_ARG(span_text(s)));
+		load_error(r->l, span_place(r->l, s), "wrong-value", "expected ',' after the reference, not '%.*s'",
+			   SLICE_ARG(span_text(s)));
 	}
 	r->a->refers = ref;
 	r->a->refers_part = ref->arg_count;
@@ -334,6 +338,10 @@ static void read_collection(struct reading *r, struct load_span s, enum attr_typ
 	r->a->type = type;
 	if (span_take(&s, "reference to")) {
 		read_reference(r, s);
+		return;
+	}
+	if (type == ATTR_LIST && span_take(&s, "file")) {
+		load_file(r->l, s, new_each(r));
 		return;
 	}
 	if (type == ATTR_LIST && take_structures(r, s))
@@ -416,6 +424,10 @@ static void read_type(struct reading *r, struct load_span s)
 	if (span_split_word(&pattern, "matches", &head)) {
 		read_matches(r, s, pattern);
 		s = head;
+	}
+	if (span_take(&s, "file")) {
+		load_file(r->l, s, r->a);
+		return;
 	}
 	if (!has_choices(s) || slice_starts(span_text(s), SLICE("list of ")) ||
 	    slice_starts(span_text(s), SLICE("set of ")) || slice_starts(span_text(s), SLICE("map of ")))
@@ -746,12 +758,25 @@ static void check_reference(struct reading *r)
 		load_error(r->l, a->place, "wrong-clause", "in a tree parents exist: no 'may be missing'");
 }
 
+/* Its value names something outside of the item: it is neither packed nor made by a term. */
+static void check_file(struct reading *r)
+{
+	const struct attribute *a = r->a;
+	bool none = a->default_ && a->default_->kind == TERM_LITERAL && value_type(a->default_->value) != VALUE_S &&
+		    !value_count(a->default_->value);
+
+	if (attribute_file(a) && (a->compressed || a->from_key || (a->default_ && !none)))
+		load_error(r->l, a->place, "wrong-clause",
+			   "a file is uploaded: no 'compressed', 'from the key' or 'default'");
+}
+
 static void check_clauses(struct reading *r)
 {
 	const struct attribute *a = r->a;
 
 	check_range(r);
 	check_pattern(r);
+	check_file(r);
 	if (a->copy_entity.n && r->kept_by.n) {
 		r->a->kept_by = span_text(r->kept_by);
 		load_later_found(r->l, NAME_ACCESS_BY, a->kept_by, span_place(r->l, r->kept_by), a->copy_entity,
@@ -829,7 +854,8 @@ void load_attribute(struct load *l, const struct yaml_entry *e, const struct yam
 /* A type that is known, a term, a copy, a choice; clauses follow a comma. */
 static void write_attribute_pattern(struct buf *b)
 {
-	buf_lit(b, "= *.+|copy of .+|reference to .+|(list|set|map) of .+|[A-Z][A-Za-z0-9_]*( *,.*)?|[^,]*\\|.*|(");
+	buf_lit(b,
+		"= *.+|copy of .+|reference to .+|file( .+)?|(list|set|map) of .+|[A-Z][A-Za-z0-9_]*( *,.*)?|[^,]*\\|.*|(");
 	for (size_t i = 0; i < LENGTH(types); i++)
 		buf_printf(b, "%s|", types[i].name);
 	for (size_t i = 0; i < LENGTH(more_types); i++)
@@ -852,10 +878,28 @@ static void write_attribute_what(struct buf *b)
 	buf_byte(b, '.');
 }
 
+void load_attribute_words(bool types_only, void (*fn)(void *ctx, struct slice word), void *ctx)
+{
+	for (size_t i = 0; types_only && i < LENGTH(types); i++)
+		fn(ctx, slice_str(types[i].name));
+	for (size_t i = 0; types_only && i < LENGTH(more_types); i++)
+		fn(ctx, more_types[i]);
+	for (size_t i = 0; !types_only && i < LENGTH(flags); i++)
+		fn(ctx, slice_str(flags[i].word));
+	for (size_t i = 0; !types_only && i < LENGTH(more_clauses); i++)
+		fn(ctx, more_clauses[i]);
+}
+
 static const struct load_shape type_shape = { SHAPE_TEXT, .write_what = write_attribute_what,
 					      .write_pattern = write_attribute_pattern, .is_words = true };
-static const struct load_shape member_shape = { SHAPE_ANY };
-static const struct load_shape members_shape = { SHAPE_MAP, "members and their types", .of = &member_shape };
+static const struct load_shape member_shape = { SHAPE_DEF, .pattern = "member" };
+static const char *const other_members[] = { "other members" };
+static const struct load_shape members_shape = { SHAPE_MAP, "members and their types", .of = &member_shape,
+						 .names = other_members, .name_count = 1 };
+/* `other members: anything` is among the members. */
+static const struct load_shape anything_shape = { SHAPE_TEXT, "other members: anything", "anything" };
+static const struct load_shape *const member_shapes[] = { &type_shape, &members_shape, &anything_shape, NULL };
+const struct load_shape load_member_shape = { SHAPE_EITHER, .either = member_shapes };
 static const struct load_shape *const attribute_shapes[] = { &type_shape, &members_shape, NULL };
 const struct load_shape load_attribute_shape = { SHAPE_EITHER, .either = attribute_shapes };
 const struct load_shape load_structures_shape = { SHAPE_MAP, "structures by name", "[A-Z][A-Za-z0-9_]*",

@@ -296,6 +296,7 @@ static const struct load_word words[] = {
 	{ "allow", .read = read_allow, .shape = &allow_shape },
 	{ "actions", .read = load_actions, .shape = &load_actions_shape },
 	{ "delete", .read = load_delete, .shape = &load_delete_shape },
+	{ "rename", .read = load_rename, .shape = &load_rename_shape },
 	{ "login", .read = load_login, .shape = &load_login_shape },
 	{ "version", WORD_TEXT, AT(entity, version), "the name of an attribute", NAME_ATTRIBUTE },
 	{ "found by", WORD_TEXT, AT(entity, found_by), "the name of an access pattern", NAME_ACCESS_BY,

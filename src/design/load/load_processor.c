@@ -579,10 +579,40 @@ static void check_upsert(struct load *l, const struct processor *p)
 		}
 }
 
+/* Follow(row.follower, row.followed) of a Follow called row. */
+static bool names_row(const struct processor *p)
+{
+	const struct reference *f = &p->target_ref;
+
+	for (size_t i = 0; f->to && i < f->arg_count && i < f->to->param_count; i++) {
+		const struct term *t = f->args[i];
+
+		if (t->kind != TERM_PATH || t->name_count != 2 || !slice_equal(t->names[0], p->each_variable) ||
+		    !slice_equal(t->names[1], f->to->params[i]))
+			return false;
+	}
+	return f->to && f->arg_count;
+}
+
+/* After an interruption the loop goes on with the rows that are left: effects after the row's removal would be lost. */
+static void check_removal_is_last(struct load *l, const struct processor *p, bool last)
+{
+	const struct access *rows = p->rows_access;
+	bool is_row = !rows || !rows->entity.n || slice_equal(rows->entity, p->target_ref.entity);
+
+	if (last || !p->each_variable.n || p->each_list)
+		return;
+	if ((p->effect == EFFECT_DELETE && is_row && names_row(p)) ||
+	    (p->effect == EFFECT_REMOVE_ALL && rows && p->target_access == rows))
+		load_error(
+			l, p->effect == EFFECT_DELETE ? p->target_ref.place : p->place, "wrong-order",
+			"this removes the row of the loop, so it comes last: an interruption would lose the effects after it");
+}
+
 /* What the second pass has found for the first effect is so for all. */
 void load_share_processors(struct load *l)
 {
-	const struct processor *first = NULL;
+	const struct processor *first = NULL, *end = l->d->processors + l->d->processor_count;
 
 	EACH (struct processor, p, l->d->processors, l->d->processor_count) {
 		struct processor *own = OURS(struct processor, p);
@@ -596,6 +626,10 @@ void load_share_processors(struct load *l)
 		own->of = first->of;
 		own->rows_access = first->rows_access;
 		own->accepts = first->accepts;
+	}
+	EACH (struct processor, p, l->d->processors, l->d->processor_count) {
+		load_subject(l, "processor", p->name);
+		check_removal_is_last(l, p, p + 1 == end || p[1].parts);
 	}
 	l->subject = SLICE("");
 }

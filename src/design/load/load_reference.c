@@ -7,6 +7,8 @@
 
 /* Each element is an action of the transaction, beside the others. */
 #define ELEMENTS_MOST 90
+/* References to references; a circle that does not come back to where it began is reported where it does. */
+#define STEPS_MOST 64
 
 static struct term *new_path(struct load *l, struct slice name, struct place p)
 {
@@ -55,12 +57,24 @@ static void name_elements(struct load *l, const struct entity *e, const struct a
 	OURS(struct reference, a->refers)->args = args;
 }
 
+/* An identity that is a reference to itself, perhaps by way of others, has no type. */
+static bool is_circle(const struct attribute *a)
+{
+	const struct attribute *x = attribute_referred(a);
+
+	for (int steps = 0; x && x != a && steps < STEPS_MOST; steps++)
+		x = attribute_referred(x);
+	return x == a;
+}
+
 static void check_reference(struct load *l, const struct entity *e, const struct attribute *a)
 {
 	const struct entity *to = a->refers->to;
 	bool many = attribute_has_references(a);
 
-	if (a->tree && to != e)
+	if (is_circle(a))
+		load_error(l, a->place, "circle", "'%.*s' of %.*s names itself", SLICE_ARG(a->name), SLICE_ARG(e->name));
+	if (a->tree && !many && to != e)
 		load_error(l, a->refers->place, "wrong-value", "in a tree the parent is %s %.*s, too, not a %.*s",
 			   strchr("AEIO", e->name.p[0]) ? "an" : "a", SLICE_ARG(e->name), SLICE_ARG(to->name));
 	if (many && !a->may_be_missing && (!a->has_max || a->max > ELEMENTS_MOST))

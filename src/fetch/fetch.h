@@ -5,13 +5,13 @@
  *       that is stopped, for the server may have carried out the first one. Whether to repeat is the caller's
  *       decision, or for all requests `repeats`.
  *   F2  FETCH_NOT_SENT means that the server cannot have seen the whole request.
- *   F3  Redirects are not followed, and nothing but http and https is spoken.
+ *   F3  Redirects are not followed (`redirects`: so many, to https only), and nothing but http and https is spoken.
  *
  * Lifetime: a struct fetch belongs to one thread at a time. No function here leaves by longjmp (arena.h A1): replies
  * are from mem_alloc().
  * SPDX-License-Identifier: Apache-2.0 */
-#ifndef THORPE_REMOTE_FETCH_H
-#define THORPE_REMOTE_FETCH_H
+#ifndef THORPE_FETCH_FETCH_H
+#define THORPE_FETCH_FETCH_H
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -23,6 +23,7 @@ struct fetch_options {
 	const char *ca_bundle;   /* a file of certificates; NULL: the system's */
 	bool direct;             /* past any proxy of the environment */
 	bool repeats;            /* requests that go out twice do no harm */
+	long redirects;          /* followed, at most so many; with `repeats` */
 	const atomic_bool *stop; /* once true, requests end within a second; NULL: never */
 };
 
@@ -65,10 +66,16 @@ struct fetch_reply {
 	int64_t retry_after_ms; /* x-amz-retry-after; -1: none */
 	int64_t retry_after_s;  /* Retry-After; 0: none */
 	int64_t date_ms;        /* Date; -1: none */
-	char id[FETCH_ID];      /* x-amzn-RequestId */
-	char type[FETCH_ID];    /* x-amzn-ErrorType, up to a ':' */
-	char why[FETCH_WHY];    /* a clause, unless answered: "could not connect to …" */
+	int64_t total;          /* bytes of all of it, from the Content-Range of a part; -1: none */
+	char content_type[128];
+	char id[FETCH_ID];   /* x-amzn-RequestId */
+	char type[FETCH_ID]; /* x-amzn-ErrorType, up to a ':' */
+	char why[FETCH_WHY]; /* a clause, unless answered: "could not connect to …" */
 };
+
+/* Whether nobody on the way can read or change what is said: https, or http to this machine. False also for what is no
+ * address. */
+bool fetch_is_private(const char *url);
 
 void fetch_send(struct fetch *f, const struct fetch_request *q, struct fetch_reply *r);
 

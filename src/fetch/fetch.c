@@ -1,12 +1,13 @@
 /* HTTP with libcurl: one request and its outcome.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "remote/fetch.h"
+#include "fetch/fetch.h"
 #include <curl/curl.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <strings.h>
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "fetch/start.h"
+#include "wire/loopback.h"
 
 #define IDLE_S     45L /* servers close connections that are idle for a minute or more */
 #define FIRST_ROOM 4096
@@ -82,8 +83,8 @@ static bool read_number(const char *text, uint64_t *out)
 static void forget_headers(struct fetch_reply *r)
 {
 	r->gzip = r->has_crc32 = false;
-	r->retry_after_ms = r->date_ms = -1;
-	r->id[0] = r->type[0] = '\0';
+	r->retry_after_ms = r->date_ms = r->total = -1;
+	r->id[0] = r->type[0] = r->content_type[0] = '\0';
 }
 
 static size_t on_header(char *line, size_t size, size_t count, void *ctx)
@@ -106,6 +107,12 @@ static size_t on_header(char *line, size_t size, size_t count, void *ctx)
 		time_t t = curl_getdate(value, NULL);
 
 		r->date_ms = t > 0 ? (int64_t)t * 1000 : -1;
+	} else if (is_header(line, n, "content-range", value)) {
+		const char *slash = strchr(value, '/');
+
+		r->total = slash && read_number(slash + 1, &number) && number < INT64_MAX ? (int64_t)number : -1;
+	} else if (is_header(line, n, "content-type", value)) {
+		snprintf(r->content_type, sizeof(r->content_type), "%s", value);
 	} else if (is_header(line, n, "x-amzn-requestid", value)) {
 		snprintf(r->id, sizeof(r->id), "%.*s", (int)sizeof(r->id) - 1, value);
 	} else if (is_header(line, n, "x-amzn-errortype", value)) {
@@ -134,18 +141,14 @@ static int on_sending(void *ctx, char *to, char *from, int to_port, int from_por
 
 /* ---- life ---- */
 
-static void start_curl(void)
-{
-	curl_global_init(CURL_GLOBAL_DEFAULT);
-}
-
 static bool set_options(struct fetch *f, const struct fetch_options *o)
 {
 	CURL *c = f->curl;
 
 	curl_easy_setopt(c, CURLOPT_NOSIGNAL, 1L);
 	curl_easy_setopt(c, CURLOPT_QUICK_EXIT, 1L); /* does not wait for a resolver that does not answer */
-	curl_easy_setopt(c, CURLOPT_FOLLOWLOCATION, 0L);
+	curl_easy_setopt(c, CURLOPT_FOLLOWLOCATION, o->redirects > 0 ? 1L : 0L);
+	curl_easy_setopt(c, CURLOPT_MAXREDIRS, o->redirects);
 	curl_easy_setopt(c, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
 	curl_easy_setopt(c, CURLOPT_TCP_KEEPALIVE, 1L);
 	curl_easy_setopt(c, CURLOPT_MAXCONNECTS, KEPT_HOSTS);
@@ -162,16 +165,16 @@ static bool set_options(struct fetch *f, const struct fetch_options *o)
 	curl_easy_setopt(c, CURLOPT_XFERINFOFUNCTION, on_progress);
 	curl_easy_setopt(c, CURLOPT_XFERINFODATA, f);
 	return curl_easy_setopt(c, CURLOPT_PROTOCOLS_STR, "http,https") == CURLE_OK &&
+	       curl_easy_setopt(c, CURLOPT_REDIR_PROTOCOLS_STR, "https") == CURLE_OK &&
 	       curl_easy_setopt(c, CURLOPT_NOPROXY, o->direct ? "*" : "localhost,127.0.0.1,::1") == CURLE_OK &&
 	       (!o->ca_bundle || curl_easy_setopt(c, CURLOPT_CAINFO, o->ca_bundle) == CURLE_OK);
 }
 
 struct fetch *fetch_new(const struct fetch_options *o)
 {
-	static pthread_once_t once = PTHREAD_ONCE_INIT;
 	struct fetch *f = mem_zalloc(sizeof(*f));
 
-	pthread_once(&once, start_curl);
+	fetch_start_curl();
 	if (!f)
 		return NULL;
 	f->stop = o->stop;
@@ -190,6 +193,24 @@ void fetch_free(struct fetch *f)
 	if (f->curl)
 		curl_easy_cleanup(f->curl);
 	mem_free(f);
+}
+
+/* ---- addresses ---- */
+
+bool fetch_is_private(const char *url)
+{
+	char *scheme = NULL, *host = NULL;
+	CURLU *u = curl_url();
+	bool ok = false;
+
+	if (u && curl_url_set(u, CURLUPART_URL, url, 0) == CURLUE_OK &&
+	    curl_url_get(u, CURLUPART_SCHEME, &scheme, 0) == CURLUE_OK &&
+	    curl_url_get(u, CURLUPART_HOST, &host, 0) == CURLUE_OK)
+		ok = !strcmp(scheme, "https") || (!strcmp(scheme, "http") && host_is_loopback(host));
+	curl_free(scheme);
+	curl_free(host);
+	curl_url_cleanup(u);
+	return ok;
 }
 
 /* ---- a request ---- */

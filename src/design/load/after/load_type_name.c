@@ -1,6 +1,6 @@
 /* What the names in a term stand for, by their types.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "design/load/load_type.h"
+#include "design/load/after/load_type.h"
 
 #define MEMBERS_TOLD 64 /* for suggestions */
 #define LET_MOST     4  /* of `let` that name one another; a circle ends here */

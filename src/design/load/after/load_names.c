@@ -173,6 +173,16 @@ static void visit_action(struct naming *x, struct action *a)
 	a->cut_at = number_all(x, a->cut, a->cut_count);
 }
 
+static void visit_letter(struct naming *x, const struct letter *letter)
+{
+	const struct letter_text *texts[] = { &letter->subject, &letter->text };
+
+	for (size_t i = 0; i < 2; i++)
+		EACH (struct letter_part, p, texts[i]->parts, texts[i]->count)
+			if (p->is == LETTER_ATTRIBUTE)
+				OURS(struct letter_part, p)->at = number_name(x, p->text);
+}
+
 static void visit_entity(struct naming *x, struct entity *e)
 {
 	e->param_at = number_all(x, e->params, e->param_count);
@@ -191,6 +201,8 @@ static void visit_entity(struct naming *x, struct entity *e)
 	e->login.role_at = number_name(x, e->login.role);
 	e->login.mail.address_at = number_name(x, e->login.mail.address);
 	e->login.mail.verified_at = number_name(x, e->login.mail.verified);
+	visit_letter(x, &e->login.mail.reset_letter);
+	visit_letter(x, &e->login.mail.proof_letter);
 	EACH (struct login_claim, k, e->login.claims, e->login.claim_count)
 		OURS(struct login_claim, k)->at = number_name(x, k->attribute);
 	e->version_at = number_name(x, e->version);

@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include <stdio.h>
 
-#include "design/load/load_type.h"
+#include "design/load/after/load_type.h"
 #include "design/term/term_parts.h"
 #include "design/term/term_text.h"
 

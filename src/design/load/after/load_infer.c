@@ -1,7 +1,7 @@
 /* Infers the types of derived attributes and copies, and checks what depends on them.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/map.h"
-#include "design/load/load_type.h"
+#include "design/load/after/load_type.h"
 
 #define COPIES_MOST 64 /* copies of copies, and attributes derived from derived ones; protects the stack */
 
@@ -202,6 +202,7 @@ void load_infer(struct load *l)
 			if (a->copy_entity.n)
 				OURS(struct attribute, a)->copy_of = design_entity(l->d, a->copy_entity);
 	}
+	load_fractions(l);
 	EACH (struct entity, e, l->entities, l->d->entity_count)
 		EACH (struct attribute, a, e->attributes, e->attribute_count)
 			infer(l, e, OURS(struct attribute, a), 0);

@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/map.h"
 #include "design/term/fits.h"
-#include "design/load/load_type.h"
+#include "design/load/after/load_type.h"
 
 struct typed {
 	struct load *l;
@@ -198,6 +198,30 @@ static void check_after(struct typed *d, const struct entity *e, const struct at
 			->repair = SLICE("name a timestamp, as in 30 days after created_at");
 }
 
+struct counter_search {
+	const struct entity *e;
+	bool found;
+};
+
+static void look_for_counter(void *ctx, const struct term *t)
+{
+	struct counter_search *x = ctx;
+
+	if (t->kind != TERM_PATH || t->of != TERM_OF_ITEM)
+		return;
+	EACH (struct attribute, a, x->e->attributes, x->e->attribute_count)
+		x->found |= a->counter && (slice_equal(a->name, t->names[0]) || slice_equal(a->group, t->names[0]));
+}
+
+static void type_check_rule(struct typed *d, const struct entity *e, struct check_rule *c)
+{
+	struct counter_search x = { e, false };
+
+	expect_condition(d, c->term, SLICE(""));
+	term_walk(c->term, look_for_counter, &x);
+	c->of_counter = x.found;
+}
+
 static void type_entity(struct typed *d, const struct entity *e)
 {
 	EACH (struct attribute, a, e->attributes, e->attribute_count) {
@@ -218,8 +242,8 @@ static void type_entity(struct typed *d, const struct entity *e)
 		expect_condition(d, c->if_, SLICE(""));
 	}
 	type_requirements(d, e->requires, e->require_count);
-	EACH (struct check_rule, c, e->checks, e->check_count)
-		expect_condition(d, c->term, SLICE(""));
+	for (size_t i = 0; i < e->check_count; i++)
+		type_check_rule(d, e, OURS(struct check_rule, &e->checks[i]));
 	for (size_t i = 0; i < ALLOW_VERBS; i++)
 		expect_condition(d, e->allow[i], SLICE(""));
 	type_actions(d, e);
