@@ -72,8 +72,7 @@ static void write_range(struct buf *b, struct slice text, size_t from, size_t to
 static struct document *place_of(struct call *c, size_t *at)
 {
 	const struct json *position = json_get(c->params, "position");
-	struct document *x = documents_find(&c->l->documents,
-					    json_get_text(json_get(c->params, "textDocument"), "uri"));
+	struct document *x = documents_find(&c->l->documents, json_get_text(json_get(c->params, "textDocument"), "uri"));
 
 	if (x && at)
 		*at = position_to_byte(x->text, (struct position){ json_get_int(position, "line"),
@@ -107,9 +106,9 @@ static void write_finding(struct buf *b, const struct finding *f, struct slice t
 	json_member_word(b, "code", f->rule);
 	json_member_word(b, "source", "thorpe");
 	json_member_string(b, "message",
-			   valid(b->arena, arena_printf(b->arena, "%.*s%s%.*s%s%.*s", SLICE_ARG(f->message),
-							f->why.n ? "\n" : "", SLICE_ARG(f->why),
-							f->repair.n ? "\n→ " : "", SLICE_ARG(f->repair))));
+			   valid(b->arena,
+				 arena_printf(b->arena, "%.*s%s%.*s%s%.*s", SLICE_ARG(f->message), f->why.n ? "\n" : "",
+					      SLICE_ARG(f->why), f->repair.n ? "\n→ " : "", SLICE_ARG(f->repair))));
 	json_close(b, '}');
 }
 
@@ -165,8 +164,8 @@ static void did_open(struct call *c)
 static void did_change(struct call *c)
 {
 	const struct json *changes = json_get(c->params, "contentChanges"), *x = json_get(c->params, "textDocument");
-	const struct json *last = json_is(changes, JSON_ARRAY) && changes->count ? &changes->items[changes->count - 1]
-										  : NULL;
+	const struct json *last =
+		json_is(changes, JSON_ARRAY) && changes->count ? &changes->items[changes->count - 1] : NULL;
 
 	if (json_is(json_get(last, "text"), JSON_STRING) && !json_get(last, "range") &&
 	    documents_find(&c->l->documents, json_get_text(x, "uri")))
@@ -205,8 +204,8 @@ static void initialize(struct call *c)
 	json_close(b, '}');
 	json_member_bool(b, "hoverProvider", true);
 	json_member_open(b, "completionProvider", '{');
-	json_member_strings(b, "triggerCharacters", (const struct slice[]){ SLICE(" "), SLICE("<"), SLICE("{"), SLICE(".") },
-			    4);
+	json_member_strings(b, "triggerCharacters",
+			    (const struct slice[]){ SLICE(" "), SLICE("<"), SLICE("{"), SLICE(".") }, 4);
 	json_close(b, '}');
 	json_close(b, '}');
 	json_member_open(b, "serverInfo", '{');
@@ -235,9 +234,8 @@ static void write_word(struct buf *b, const struct editor_words *l, const struct
 	json_member_open(b, "textEdit", '{');
 	write_range(b, text, l->from, at);
 	json_member_string(b, "newText",
-			   l->are_keys && w->kind == EDITOR_WORD
-				   ? arena_printf(b->arena, "%.*s: ", SLICE_ARG(w->name))
-				   : w->name);
+			   l->are_keys && w->kind == EDITOR_WORD ? arena_printf(b->arena, "%.*s: ", SLICE_ARG(w->name))
+								 : w->name);
 	json_close(b, '}');
 	json_close(b, '}');
 }
@@ -269,8 +267,8 @@ static void hover(struct call *c)
 	json_open(&c->out, '{');
 	json_member_open(&c->out, "contents", '{');
 	json_member_word(&c->out, "kind", "plaintext");
-	json_member_string(&c->out, "value", arena_printf(c->a, "%.*s: %.*s", (int)(to - from), x->text.p + from,
-							  SLICE_ARG(what)));
+	json_member_string(&c->out, "value",
+			   arena_printf(c->a, "%.*s: %.*s", (int)(to - from), x->text.p + from, SLICE_ARG(what)));
 	json_close(&c->out, '}');
 	write_range(&c->out, x->text, from, to);
 	json_close(&c->out, '}');
@@ -314,7 +312,7 @@ static int refusal(const struct lsp *l, const struct method *m, bool is_request)
 
 static const char *sentence(int code)
 {
-	return code == LSP_NO_METHOD ? "there is no such method"
+	return code == LSP_NO_METHOD   ? "there is no such method"
 	       : code == LSP_NOT_READY ? "expected 'initialize' first"
 				       : "this cannot be asked now";
 }

@@ -7,12 +7,12 @@
 #include "json/json.h"
 
 /* JSON-RPC's, and the protocol's own */
-#define LSP_NOT_JSON       (-32700)
-#define LSP_NOT_REQUEST    (-32600)
-#define LSP_NO_METHOD      (-32601)
-#define LSP_NOT_READY      (-32002)
-#define LSP_CANCELLED      (-32800)
-#define LSP_NO_MEMORY      (-32603)
+#define LSP_NOT_JSON    (-32700)
+#define LSP_NOT_REQUEST (-32600)
+#define LSP_NO_METHOD   (-32601)
+#define LSP_NOT_READY   (-32002)
+#define LSP_CANCELLED   (-32800)
+#define LSP_NO_MEMORY   (-32603)
 
 enum lsp_state { LSP_NEW, LSP_READY, LSP_SHUT_DOWN, LSP_ENDED };
 

@@ -191,9 +191,9 @@ static struct slice owner_of(const struct editor_place *p)
 
 static void add_term(struct editor_words *l, struct slice text, const struct editor_place *p)
 {
-	static const char *const words[] = { "caller", "now",	 "today",   "anyone",	  "nobody",	 "exists",
-					     "visible", "and",	 "or",	    "not",	  "is present", "is absent",
-					     "in",	"begins with", "contains", "matches", "between",    NULL };
+	static const char *const words[] = { "caller",  "now",         "today",    "anyone",  "nobody",     "exists",
+					     "visible", "and",         "or",       "not",     "is present", "is absent",
+					     "in",      "begins with", "contains", "matches", "between",    NULL };
 
 	add_attributes(l, text, owner_of(p));
 	add_texts(l, EDITOR_WORD, words);
@@ -231,10 +231,10 @@ static bool is_of_type(struct meant m, enum word_type type)
 /* Names of entities, patterns, indexes and attributes, by the word whose value it is. */
 static void add_names_for(struct editor_words *l, struct slice text, const struct editor_place *p, struct meant m)
 {
-	static const char *const entities[] = { "get", "put", "update", "upsert", "delete", "on",
-						"returns", "count", "except", "batch", NULL };
-	static const char *const patterns[] = { "run", "of", "for each", "remove all", "found by", "then remove",
-						"refuse while", "each", NULL };
+	static const char *const entities[] = { "get",     "put",   "update", "upsert", "delete", "on",
+						"returns", "count", "except", "batch",  NULL };
+	static const char *const patterns[] = { "run",         "of",           "for each", "remove all", "found by",
+						"then remove", "refuse while", "each",     NULL };
 	static const char *const references[] = { "counts", "requires", "lives while", NULL };
 	struct slice name = p->depth ? p->path[p->depth - 1] : SLICE("");
 	enum load_name names = m.word ? m.word->names : NAME_NONE;
@@ -255,8 +255,8 @@ static void add_names_for(struct editor_words *l, struct slice text, const struc
 /* Whether terms stand there, also where the reader of the word is its own. */
 static bool is_term(const struct editor_place *p, struct meant m)
 {
-	static const char *const names[] = { "allow", "check", "filter", "when", "set", "with", "let", "show",
-					     "keep",  "add",   "by",	 NULL };
+	static const char *const names[] = { "allow", "check", "filter", "when", "set", "with",
+					     "let",   "show",  "keep",   "add",  "by",  NULL };
 
 	return is_of_type(m, WORD_TERM) || is_of_type(m, WORD_ASSIGNMENTS) || is_named(p, names);
 }

@@ -19,7 +19,8 @@ static void add(struct frame *f, const char *p, size_t n)
 
 static void messages_come_in_any_pieces(void **state)
 {
-	static const char text[] = "Content-Length: 5\r\n\r\nhelloContent-Type: x\ncontent-length:2 \n\n{}Content-Length: 0\r\n\r\n";
+	static const char text[] =
+		"Content-Length: 5\r\n\r\nhelloContent-Type: x\ncontent-length:2 \n\n{}Content-Length: 0\r\n\r\n";
 	static const char *const bodies[] = { "hello", "{}", "" };
 
 	(void)state;
@@ -45,9 +46,13 @@ static void messages_come_in_any_pieces(void **state)
 
 static void what_is_no_message_is_refused(void **state)
 {
-	static const char *const wrong[] = { "\r\n", "Content-Type: x\r\n\r\n", "Content-Length: \r\n\r\n",
-					     "Content-Length: 1x\r\n\r\n", "Content-Length: -1\r\n\r\n",
-					     "Content-Length: 16777217\r\n\r\n", "Content-Length: 99999999999999999999999\r\n\r\n" };
+	static const char *const wrong[] = { "\r\n",
+					     "Content-Type: x\r\n\r\n",
+					     "Content-Length: \r\n\r\n",
+					     "Content-Length: 1x\r\n\r\n",
+					     "Content-Length: -1\r\n\r\n",
+					     "Content-Length: 16777217\r\n\r\n",
+					     "Content-Length: 99999999999999999999999\r\n\r\n" };
 	char endless[FRAME_HEADERS_MOST + 1];
 	struct slice body;
 	struct frame f;
@@ -77,7 +82,7 @@ static void editors_count_in_utf16(void **state)
 {
 	const struct slice text = SLICE("aé𝄞b\r\n\n𝄞\xff");
 	/* byte, line, character: a is 1 byte, é 2, 𝄞 4 and two units */
-	static const int places[][3] = { { 0, 0, 0 }, { 1, 0, 1 },  { 3, 0, 2 },  { 7, 0, 4 },  { 8, 0, 5 },
+	static const int places[][3] = { { 0, 0, 0 },  { 1, 0, 1 },  { 3, 0, 2 },  { 7, 0, 4 }, { 8, 0, 5 },
 					 { 10, 1, 0 }, { 11, 2, 0 }, { 15, 2, 2 }, { 16, 2, 3 } };
 	size_t from, to;
 
@@ -126,10 +131,11 @@ static void tell(struct lsp *l, struct slice message)
 static void change(struct lsp *l, const char *method, int document, int version)
 {
 	char text[512];
-	int n = snprintf(text, sizeof(text),
-			 "{\"method\":\"textDocument/%s\",\"params\":{\"textDocument\":{\"uri\":\"file:///%d\",\"version\":%d,"
-			 "\"text\":\"design: a\\ntable: x%d\"},\"contentChanges\":[{\"text\":\"design: b\\nkey: [%d\"}]}}",
-			 method, document, version, version, version);
+	int n = snprintf(
+		text, sizeof(text),
+		"{\"method\":\"textDocument/%s\",\"params\":{\"textDocument\":{\"uri\":\"file:///%d\",\"version\":%d,"
+		"\"text\":\"design: a\\ntable: x%d\"},\"contentChanges\":[{\"text\":\"design: b\\nkey: [%d\"}]}}",
+		method, document, version, version, version);
 
 	tell(l, slice_make(text, (size_t)n));
 }

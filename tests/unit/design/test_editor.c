@@ -5,23 +5,23 @@
 
 #define HERE "‸"
 
-#define START                                                               \
-	"design: shop\n"                                                    \
-	"table: Shop\n"                                                     \
-	"key: [PK, SK]\n"                                                   \
-	"indexes:\n"                                                        \
-	"  byOwner: {key: [owner, at]}\n"                                   \
-	"types:\n"                                                          \
-	"  Address: {street: string}\n"                                     \
-	"entities:\n"                                                       \
-	"  User:\n"                                                         \
-	"    path: /users/<uid>\n"                                          \
+#define START                                                                \
+	"design: shop\n"                                                     \
+	"table: Shop\n"                                                      \
+	"key: [PK, SK]\n"                                                    \
+	"indexes:\n"                                                         \
+	"  byOwner: {key: [owner, at]}\n"                                    \
+	"types:\n"                                                           \
+	"  Address: {street: string}\n"                                      \
+	"entities:\n"                                                        \
+	"  User:\n"                                                          \
+	"    path: /users/<uid>\n"                                           \
 	"    attributes: {uid: string, 'name': \"string 1..5, required\"}\n" \
-	"  Thing:\n"                                                        \
-	"    # a comment: of it\n"                                          \
-	"    path: /things/<id>\n"                                          \
-	"    attributes:\n"                                                 \
-	"      id: string, id\n"                                            \
+	"  Thing:\n"                                                         \
+	"    # a comment: of it\n"                                           \
+	"    path: /things/<id>\n"                                           \
+	"    attributes:\n"                                                  \
+	"      id: string, id\n"                                             \
 	"      owner: string, the caller\n"
 
 #define ACCESS          \
@@ -157,8 +157,10 @@ static void words_are_explained(void **state)
 /* Every byte of every beginning of a text is a place, whatever stands there. */
 static void no_place_is_too_odd(void **state)
 {
-	static const char *const odd[] = { "", "\n", ":", "::", "- - - x", "{{{{", "}}}}]]", "a: {b: [c: {d", "'", "\"a: b",
-					   "a:\n\tb: c", "a: 'it''s' # x\n  ‸", "é: ü\n  ö", "- {", "\r\n\r\n", "a:\r\n  b:\r\n" };
+	static const char *const odd[] = { "",          "\n",     ":",          "::",
+					   "- - - x",   "{{{{",   "}}}}]]",     "a: {b: [c: {d",
+					   "'",         "\"a: b", "a:\n\tb: c", "a: 'it''s' # x\n  ‸",
+					   "é: ü\n  ö", "- {",    "\r\n\r\n",   "a:\r\n  b:\r\n" };
 	struct buf deep;
 
 	(void)state;
@@ -186,8 +188,8 @@ static void no_place_is_too_odd(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(words_of_maps),	   TEST(values),	      TEST(attributes_and_terms),
-		TEST(words_are_explained), TEST(no_place_is_too_odd),
+		TEST(words_of_maps),       TEST(values), TEST(attributes_and_terms), TEST(words_are_explained),
+		TEST(no_place_is_too_odd),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
