@@ -29,6 +29,7 @@ FINDING = 'a finding names its attribute as text; once per mending'
 WITH_REASON = {
     'app/auth/caller_account.c': (1, STRANGER + ': the companion that guards a name'),
     'app/auth/caller_session.c': (2, 'the entity in a token; the attribute of credentials, which may be of no entity'),
+    'app/auth/mail_notes.c': (1, OWN + ': the entity that a note names'),
     'app/db/beside.c': (2, OWN),
     'app/db/dyn_read.c': (3, 'a key of the table or an index from any item; the index that a request names'),
     'app/db/guess.c': (1, 'the attribute of joining is of no design'),
@@ -39,6 +40,7 @@ WITH_REASON = {
     'app/entity/input.c': (4, BODY),
     'app/entity/input_structure.c': (1, 'members of a structure are not slots: a map is walked'),
     'app/entity/output.c': (1, STRANGER + ', and is shown'),
+    'app/file/file_gone.c': (1, STORED + ': images of any entity'),
     'app/openapi/openapi_schema.c': (1, 'the name of a schema must not be an entity\'s'),
     'app/read/read_depends.c': (1, GIVEN),
     'app/read/read_live.c': (2, 'keys of images of any entity, in every index'),
@@ -60,6 +62,7 @@ WITH_REASON = {
     'app/write/write_shown.c': (1, FIELDS),
     'app/write/write_update.c': (5, BODY + '; attributes that a processor removes' + '; the entry of a map that the address names'),
     'app/write/write_witness.c': (4, FIELDS + '; ' + STORED),
+    'oracle/files.c': (1, OWN + ': the entity in the record of a file'),
     'oracle/compare.c': (4, 'two items of any kind, member by member; only for a finding'),
     'oracle/imply.c': (1, STRANGER),
     'oracle/judge.c': (2, 'the names of a stored item, to tell those that the design does not know'),

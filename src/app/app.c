@@ -5,10 +5,12 @@
 #include "app/db/lag.h"
 #include "app/db/moved.h"
 #include "app/db/rehearse.h"
+#include "app/file/file.h"
 #include "app/read/read.h"
 #include "app/rest/app_exchange.h"
 #include "app/rest/idempotency.h"
 #include "app/write/deleting.h"
+#include "app/write/renaming.h"
 #include "app/write/write.h"
 #include "base/alloc.h"
 #include "base/clock.h"
@@ -40,10 +42,13 @@ struct app *app_new(const struct app_options *o)
 	app->design = o->design;
 	app->database = o->database;
 	app->clock = o->clock ? o->clock : &clock_system;
+	app->media = o->media;
+	app->file_hold_ms = 1000 * (o->media_hold_s ? o->media_hold_s : FILE_HOLD_S);
+	app->file_caller_most = o->media_caller_most ? o->media_caller_most : FILE_CALLER_MOST;
 	memcpy(app->secret, o->secret, sizeof(app->secret));
 	app->callers = callers_new(o->design, o->secret);
 	app->gather = gather_new();
-	app->mail = mail_queue_new();
+	app->mail = mail_post_new();
 	app->idempotency = idempotency_new();
 	app->lag = o->database && o->database->is_remote ? lag_new(o->design) : NULL;
 	app->guesses = o->database && o->database->is_remote ? guesses_new(app->clock)
@@ -53,7 +58,7 @@ struct app *app_new(const struct app_options *o)
 		app->index = app_index_make(app->design, &app->arena);
 		app->body_bytes = app_body_needs(app->design);
 		app->reads = reads_new(&app->arena, app->design);
-		ok = make_cursor_key(app);
+		ok = make_cursor_key(app) && file_make_key(app);
 	}, {
 		ok = false;
 	});
@@ -69,13 +74,14 @@ void app_free(struct app *app)
 		return;
 	callers_free(app->callers);
 	gather_free(app->gather);
-	mail_queue_free(app->mail);
+	mail_post_free(app->mail);
 	idempotency_free(app->idempotency);
 	guesses_free(app->guesses);
 	lag_free(app->lag);
 	arena_release(&app->arena);
 	OPENSSL_cleanse(app->secret, sizeof(app->secret));
 	OPENSSL_cleanse(app->cursor_key, sizeof(app->cursor_key));
+	OPENSSL_cleanse(app->file_key, sizeof(app->file_key));
 	mem_free(app);
 }
 
@@ -115,6 +121,11 @@ void app_set_operators_handler(struct app *app, app_operators *fn, void *ctx)
 bool app_deletions_settled(const struct app *app)
 {
 	return atomic_load(&app->deletions_swept) == atomic_load(&app->deletions_noted) + 1;
+}
+
+bool app_renames_settled(const struct app *app)
+{
+	return atomic_load(&app->renames_swept) == atomic_load(&app->renames_noted) + 1;
 }
 
 void app_set_keeper_runs(struct app *app, bool runs)
@@ -249,6 +260,7 @@ bool app_is_quick(struct app *app, const struct app_request *q)
 
 #define TICK_MS             1000
 #define SWEEP_EVERY_MS      10000
+#define FILES_EVERY_MS      10000
 #define SWEEP_LATE_EVERY_MS 1000 /* where markers wait for late indexes (deleting.h M4) */
 
 /* Finishes cascades that a killed server, a stopped keeper or a late index has left. Returns when to look again, in
@@ -269,6 +281,21 @@ static int64_t sweep_deletions(struct app *app, struct run *r)
 		next_ms = every_ms;
 	app->sweep_ms = r->now_ms + next_ms;
 	return next_ms;
+}
+
+/* Removes files that no item has. */
+static void sweep_files(struct app *app, struct run *r)
+{
+	int64_t every_ms = app->file_hold_ms / 8 < FILES_EVERY_MS ? app->file_hold_ms / 8 : FILES_EVERY_MS;
+
+	if (!app->media || !design_has_files(app->design) ||
+	    (r->now_ms < app->file_sweep_ms && r->now_ms > app->file_sweep_ms - every_ms))
+		return;
+	app->file_sweep_ms = r->now_ms + every_ms;
+	r->problem = (struct problem){ 0 };
+	if (!file_sweep(r))
+		log_warn("%.*s: files that no item has are not all removed yet: %.*s", SLICE_ARG(app->design->name),
+			 SLICE_ARG(r->problem.detail));
 }
 
 void app_look(struct app *app, struct backend *b)
@@ -294,12 +321,32 @@ static void look_whether_moved(struct app *app, struct run *r)
 	moved_look(r);
 }
 
+/* The same for renames whose children still follow. */
+static int64_t sweep_renames(struct app *app, struct run *r)
+{
+	int64_t next_ms = INT64_MAX;
+
+	if (app_renames_settled(app))
+		return INT64_MAX;
+	if (r->now_ms < app->rename_ms &&
+	    r->now_ms > app->rename_ms - SWEEP_EVERY_MS) /* the clock may have been set back */
+		return app->rename_ms - r->now_ms;
+	r->problem = (struct problem){ 0 };
+	if (!renaming_sweep(r, &next_ms))
+		log_warn("%.*s: a rename is not complete yet: %.*s", SLICE_ARG(app->design->name),
+			 SLICE_ARG(r->problem.detail));
+	app->rename_ms = r->now_ms + (next_ms > SWEEP_EVERY_MS ? SWEEP_EVERY_MS : next_ms);
+	return next_ms;
+}
+
 /* When the next tick is due, in milliseconds: at most TICK_MS. */
 static int64_t next_tick(struct app *app, struct run *r)
 {
 	int64_t look_ms = lag_look(r), sweep_ms = sweep_deletions(app, r);
+	int64_t rename_ms = sweep_renames(app, r);
 	int64_t ms = look_ms < sweep_ms ? look_ms : sweep_ms;
 
+	ms = ms < rename_ms ? ms : rename_ms;
 	return ms < TICK_MS ? ms : TICK_MS;
 }
 
@@ -316,10 +363,13 @@ int64_t app_tick(struct app *app, struct backend *b, bool last)
 		if (!write_flush_gathered(&r, last))
 			log_warn("%.*s: gathered actions are not written yet: %.*s", SLICE_ARG(app->design->name),
 				 SLICE_ARG(r.problem.detail));
+		app->ticks = !last;
 		if (!last)
 			next_ms = next_tick(app, &r);
 		if (!last)
 			look_whether_moved(app, &r);
+		if (!last && !app->moved)
+			sweep_files(app, &r);
 	}, {
 		log_warn("%.*s: gathered actions are not written yet: out of memory", SLICE_ARG(app->design->name));
 	});

@@ -14,6 +14,9 @@ struct app_options {
 	uint8_t secret[CALLER_SECRET_BYTES]; /* of this server: keys of tokens and cursors are derived from it */
 	const struct clock *clock;           /* NULL: the system's */
 	struct database *database;           /* outlives the app */
+	struct media *media;                 /* where files are; outlives the app. NULL: nowhere */
+	int64_t media_hold_s;                /* a file is uploaded and taken within this time; 0: an hour */
+	int64_t media_caller_most;           /* bytes of one caller's files; 0: 1 GB */
 };
 struct app *app_new(const struct app_options *o); /* NULL: out of memory */
 void app_free(struct app *app);
@@ -44,6 +47,8 @@ void app_set_operators_handler(struct app *app, app_operators *fn, void *ctx);
 void app_set_keeper_runs(struct app *app, bool runs);
 /* Whether all deletions that this server knows of are complete (write/deleting.h). */
 bool app_deletions_settled(const struct app *app);
+/* The same for renames that children follow. */
+bool app_renames_settled(const struct app *app);
 
 /* CALLER_SECRET_BYTES of the server's secret; lives as long as the app. Never send it: derive something from it. */
 const uint8_t *app_secret(const struct app *app);

@@ -222,3 +222,37 @@ bool is_assigned(const struct assignment *list, size_t n, struct slice attribute
 			return true;
 	return false;
 }
+
+const struct attribute *attribute_referred(const struct attribute *a)
+{
+	const struct entity *to = a->refers ? a->refers->to : NULL;
+
+	return to && a->refers_part < to->param_count ? entity_attribute(to, to->params[a->refers_part]) : NULL;
+}
+
+/* ---- following a rename ---- */
+
+bool reference_follows(const struct entity *e, const struct reference *r)
+{
+	if (!r->to || !r->arg_count || r->arg_count != r->to->param_count)
+		return false;
+	for (size_t i = 0; i < r->arg_count; i++) {
+		const struct slice *name = term_name(r->args[i]);
+		const struct attribute *a = name ? entity_attribute(e, *name) : NULL;
+
+		if (!a || a->derived || a->after.n || a->copy_entity.n)
+			return false;
+	}
+	return true;
+}
+
+const struct reference *entity_follows(const struct entity *e, const struct entity *to, size_t i)
+{
+	EACH (struct requirement, q, e->requires, e->require_count)
+		if (q->target.to == to && !q->each.list && reference_follows(e, &q->target) && !i--)
+			return &q->target;
+	EACH (struct count_rule, c, e->counts, e->count_count)
+		if (c->target.to == to && !c->each.list && reference_follows(e, &c->target) && !i--)
+			return &c->target;
+	return NULL;
+}

@@ -29,6 +29,7 @@ struct sum {
 struct at_identity {
 	const struct entity *entity;
 	size_t targets;
+	bool circled;
 	bool gone; /* removed, and the keeper has not processed that yet */
 	enum fact_weight weight;
 	struct value key, second;
@@ -47,6 +48,7 @@ struct comparing {
 	struct at_key at_key;
 	struct at_identity at_identity;
 	struct at_bond at_bond;
+	struct at_file at_file;
 	struct sum *sums;
 };
 
@@ -424,6 +426,10 @@ static void at_identity_fact(struct comparing *c, enum fact_kind kind, struct fa
 			lives_compare(c->o, f, x->targets, &x->carried);
 		break;
 	case FACT_ROW: take_row(c, f); break;
+	case FACT_REFER:
+		if (!x->targets)
+			refers_compare(c->o, f);
+		break;
 	default: /* FACT_COPY */ take_copy(c, f); break;
 	}
 }
@@ -481,6 +487,8 @@ static void at_identity_end(struct comparing *c)
 		     SLICE_ARG(say_key(r, x->second)));
 		return;
 	}
+	if (x->circled)
+		refers_tell_circle(c->o, x->entity, x->key);
 	for (size_t i = 0; i < x->entity->attribute_count; i++)
 		if (rule->counted[i])
 			compare_counter(c, i);
@@ -575,7 +583,9 @@ static void begin_group(struct comparing *c, enum fact_space space, struct slice
 		c->at_key = (struct at_key){ .key = { (const uint8_t *)join.p, join.n } };
 		break;
 	case SPACE_IDENTITY:
-		c->at_identity = (struct at_identity){ .entity = &d->entities[read_be16(join.p)], .sums = c->sums };
+		c->at_identity = (struct at_identity){ .entity = &d->entities[read_be16(join.p)],
+						       .circled = hash_set_has(&o->circled, hash_bytes(join)),
+						       .sums = c->sums };
 		memset(c->sums, 0, c->at_identity.entity->attribute_count * sizeof(*c->sums));
 		for (size_t i = 0; i < c->at_identity.entity->attribute_count; i++) {
 			struct number zero = number_from_i64(0);
@@ -584,6 +594,7 @@ static void begin_group(struct comparing *c, enum fact_space space, struct slice
 		}
 		break;
 	case SPACE_BOND: c->at_bond = (struct at_bond){ .bond = &o->rules.bonds[read_be16(join.p)] }; break;
+	case SPACE_FILE: files_begin(&c->at_file, o, join); break;
 	}
 }
 
@@ -593,6 +604,8 @@ static void end(struct comparing *c, enum fact_space space)
 		at_key_end(c);
 	else if (space == SPACE_IDENTITY)
 		at_identity_end(c);
+	else if (space == SPACE_FILE)
+		files_end(&c->at_file, c->o);
 }
 
 static bool go_on(struct oracle *o, uint64_t n)
@@ -632,6 +645,7 @@ static void take_fact(struct comparing *c, struct slice group, struct slice fact
 	case SPACE_KEY: at_key_fact(c, kind, &f); break;
 	case SPACE_IDENTITY: at_identity_fact(c, kind, &f); break;
 	case SPACE_BOND: at_bond_fact(c, kind, &f); break;
+	case SPACE_FILE: files_fact(&c->at_file, c->o, kind, &f); break;
 	}
 }
 

@@ -2,6 +2,10 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "app/db/beside.h"
 
+#include <openssl/evp.h>
+
+#define KEY_MOST 512 /* bytes of values stored as they are; DynamoDB allows 1024 */
+
 struct slice beside_name(struct arena *a, struct slice table)
 {
 	return arena_printf(a, "%.*s" BESIDE_ENDING, SLICE_ARG(table));
@@ -80,4 +84,65 @@ struct slice beside_text(struct value item, const char *name)
 	struct value v = value_get(item, slice_str(name));
 
 	return value_type(v) == VALUE_S ? value_bytes(v) : SLICE("");
+}
+
+/* ---- values as a key ---- */
+
+static void put_plain(struct buf *b, struct slice s)
+{
+	for (size_t i = 0; i < s.n; i++) {
+		uint8_t c = (uint8_t)s.p[i];
+
+		if (c < 0x21 || c == 0x7F || c == '%' || c == '&' || c == '=' || c == ':' || c == '#')
+			buf_printf(b, "%%%02X", c);
+		else
+			buf_byte(b, (char)c);
+	}
+}
+
+static bool put_value(struct buf *b, struct slice name, struct value v)
+{
+	char text[NUMBER_TEXT_MAX];
+	struct number n;
+
+	if (b->n)
+		buf_byte(b, '&');
+	put_plain(b, name);
+	buf_byte(b, '=');
+	switch (value_type(v)) {
+	case VALUE_S: put_plain(b, value_bytes(v)); return true;
+	case VALUE_N:
+		n = value_number(v);
+		buf_byte(b, ':');
+		buf_put(b, slice_make(text, number_format(&n, text)));
+		return true;
+	default: return false;
+	}
+}
+
+static struct slice digest(struct run *r, struct value values)
+{
+	uint8_t hash[EVP_MAX_MD_SIZE];
+	unsigned n;
+	struct buf b;
+
+	if (!EVP_Digest(values.p, values.n, hash, &n, EVP_sha256(), NULL))
+		arena_out_of_memory(r->arena);
+	buf_init(&b, r->arena);
+	buf_byte(&b, '#');
+	for (unsigned i = 0; i < n; i++)
+		buf_printf(&b, "%02x", hash[i]);
+	return buf_slice(&b);
+}
+
+struct slice beside_values(struct run *r, struct value values)
+{
+	struct value_iter it = value_iter(values);
+	struct buf b;
+
+	buf_init(&b, r->arena);
+	while (value_next(&it))
+		if (!put_value(&b, it.name, it.value) || b.n > KEY_MOST)
+			return digest(r, values);
+	return b.n ? buf_slice(&b) : digest(r, values); /* a pattern without parameters */
 }

@@ -1,6 +1,6 @@
 /* The table next to the design's, <table>.thorpe: the runtime's own data. Processors keep their positions there
- * (process/checkpoint.h), deletions their markers (app/write/deleting.h), accounts their sessions (auth/sessions.h), and
- * servers that share a remote table their common state: replies under an Idempotency-Key (idempotency_shared.c), failed
+ * (process/checkpoint.h), deletions their markers (app/write/deleting.h), accounts their sessions (auth/sessions.h),
+ * mail to send its notes (auth/mail.h), and servers that share a remote table their common state: replies under an Idempotency-Key (idempotency_shared.c), failed
  * logins (caller_attempt.c). Its key is PK and SK, both strings; BESIDE_TTL is its ttl attribute.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef THORPE_APP_DB_BESIDE_H
@@ -23,6 +23,11 @@ bool beside_batch_get(struct run *r, const struct value *keys, size_t n, struct 
 bool beside_query(struct run *r, struct slice pk, int limit, struct value start, struct dyn_page *page) MUST_CHECK;
 /* The number of items of one PK. */
 bool beside_count(struct run *r, struct slice pk, int64_t *out) MUST_CHECK;
+
+/* A map of values as the SK of an item: names and values sorted by name and joined by '&', strings with %XX escapes,
+ * numbers in DynamoDB's digits after a ':'. If that is long, or a value has another type: '#' and the SHA-256 of the
+ * map's bytes. */
+struct slice beside_values(struct run *r, struct value values);
 
 /* A member of such an item; 0 or empty: none of this type. */
 int64_t beside_number(struct value item, const char *name);

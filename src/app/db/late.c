@@ -40,6 +40,7 @@ void late_indexes(const struct design *d, bool *marked)
 		const struct entity *e = &d->entities[i];
 
 		mark_all(d, e->delete_.then_access, e->delete_.then_count, marked);
+		mark_all(d, e->rename.then_access, e->rename.then_count, marked);
 		mark_all(d, e->delete_.refuse_access, e->delete_.refuse_count, marked);
 		for (size_t k = 0; k < e->attribute_count; k++)
 			mark_all(d, &e->attributes[k].kept_access, 1, marked);

@@ -5,6 +5,7 @@
 #include "app/entity/entity_key.h"
 #include "app/db/guess.h"
 #include "app/entity/input.h"
+#include "app/entity/renamed.h"
 #include "app/entity/upward.h"
 
 static bool is_nothing(struct value v)
@@ -286,6 +287,8 @@ bool entity_locate(struct run *r, const struct entity *e, const struct value *ar
 	if (n != e->param_count)
 		return run_fail(r, PROBLEM_INTERNAL, "A %.*s has %zu values in its identity, not %zu",
 				SLICE_ARG(e->name), e->param_count, n);
+	if (r->renames)
+		args = renamed_now(r, e, args, n);
 	known = by_itself ? memo_place(r, e, args) : NULL;
 	if (known) {
 		*key = *known;

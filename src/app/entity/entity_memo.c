@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "app/db/dyn.h"
 #include "app/entity/entity_key.h"
+#include "app/entity/renamed.h"
 #include "base/map.h"
 
 #define ASKED_MOST  8
@@ -167,6 +168,8 @@ bool entity_look(struct run *r, const struct entity *e, const struct value *args
 	struct value key;
 
 	*out = (struct entity_look){ 0 };
+	if (r->renames)
+		args = renamed_now(r, e, args, n);
 	if (!entity_locate(r, e, args, n, &key) || !entity_look_at(r, e, key, false, out))
 		return false;
 	if (out->item.entity && !entity_is_at(r, &out->item, args, n))
@@ -239,12 +242,15 @@ static void remember_asked(struct run *r, const struct entity *e, const struct v
 
 bool entity_fetch(struct run *r, const struct entity *e, const struct value *args, size_t n, bool fresh, struct row *out)
 {
-	const struct asked *before = fresh ? NULL : asked_before(r, e, args, n);
+	const struct asked *before;
 	const struct seen *s;
 	struct value key;
 	bool is_at;
 
 	*out = (struct row){ 0 };
+	if (r->renames)
+		args = renamed_now(r, e, args, n);
+	before = fresh ? NULL : asked_before(r, e, args, n);
 	if (before) {
 		if (before->is_at)
 			*out = before->seen->item;

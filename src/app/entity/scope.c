@@ -3,6 +3,7 @@
 #include "app/entity/scope.h"
 #include "app/entity/upward.h"
 #include "app/entity/entity.h"
+#include "app/entity/renamed.h"
 #include "app/entity/entity_key.h"
 #include "app/entity/witness.h"
 
@@ -46,21 +47,38 @@ static bool hide(struct scope *s, struct row *item, struct witness *w)
 	return true;
 }
 
-static bool other_item(struct scope *s, const struct term *t, const struct value *args, struct row *item,
-		       struct witness **w)
+static bool look_once(struct scope *s, const struct term *t, const struct value *args, struct row *item,
+		      struct witness **w)
 {
 	struct entity_look look;
 
 	*item = (struct row){ 0 };
 	*w = NULL;
-	if (!t->entity)
-		return run_fail(s->run, PROBLEM_INTERNAL, "There is no entity %.*s", SLICE_ARG(t->name));
 	if (!s->run->witnesses)
-		return entity_fetch(s->run, t->entity, args, t->arg_count, false, item) && hide(s, item, NULL);
+		return entity_fetch(s->run, t->entity, args, t->arg_count, false, item);
 	if (!entity_look(s->run, t->entity, args, t->arg_count, &look))
 		return false;
 	*item = look.item;
 	*w = witness_item(s->run, t->entity, &look);
+	return true;
+}
+
+/* A missing item may have another name now, which the one that names it has yet to learn. */
+static bool other_item(struct scope *s, const struct term *t, const struct value *args, struct row *item,
+		       struct witness **w)
+{
+	bool renamed = false;
+
+	*item = (struct row){ 0 };
+	*w = NULL;
+	if (!t->entity)
+		return run_fail(s->run, PROBLEM_INTERNAL, "There is no entity %.*s", SLICE_ARG(t->name));
+	if (!look_once(s, t, args, item, w))
+		return false;
+	if (!item->entity && !renamed_look(s->run, t->entity, args, t->arg_count, &renamed))
+		return false;
+	if (renamed && !look_once(s, t, args, item, w))
+		return false;
 	return hide(s, item, *w);
 }
 

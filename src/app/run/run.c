@@ -275,6 +275,7 @@ struct run *branch_new(struct run *r)
 
 	b->run = *r;
 	b->run.memo = NULL;
+	b->run.renames = NULL;
 	b->run.witnesses = NULL;
 	b->run.problem = (struct problem){ 0 };
 	b->run.depth++;
@@ -291,6 +292,7 @@ struct run *branch_new(struct run *r)
 void branch_clear(struct run *branch, const struct run *r)
 {
 	branch->memo = NULL;
+	branch->renames = NULL;
 	branch->witnesses = NULL;
 	branch->problem = (struct problem){ 0 };
 	branch->caller = r->caller;

@@ -2,15 +2,13 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "app/write/deleting_internal.h"
 
-#include <openssl/evp.h>
 #include "app/run/state.h"
 #include "base/clock.h"
 #include "base/timestamp.h"
 #include "base/ulid.h"
 
-#define LAYOUT   1
-#define PREFIX   "DELETING#"
-#define KEY_MOST 512 /* bytes of values stored as they are; DynamoDB allows 1024 */
+#define LAYOUT 1
+#define PREFIX "DELETING#"
 
 /* ---- values ---- */
 
@@ -32,65 +30,6 @@ struct value marker_values(struct run *r, const struct access *x, struct value v
 }
 
 /* ---- keys ---- */
-
-static void put_plain(struct buf *b, struct slice s)
-{
-	for (size_t i = 0; i < s.n; i++) {
-		uint8_t c = (uint8_t)s.p[i];
-
-		if (c < 0x21 || c == 0x7F || c == '%' || c == '&' || c == '=' || c == ':' || c == '#')
-			buf_printf(b, "%%%02X", c);
-		else
-			buf_byte(b, (char)c);
-	}
-}
-
-static bool put_value(struct buf *b, struct slice name, struct value v)
-{
-	char text[NUMBER_TEXT_MAX];
-	struct number n;
-
-	if (b->n)
-		buf_byte(b, '&');
-	put_plain(b, name);
-	buf_byte(b, '=');
-	switch (value_type(v)) {
-	case VALUE_S: put_plain(b, value_bytes(v)); return true;
-	case VALUE_N:
-		n = value_number(v);
-		buf_byte(b, ':');
-		buf_put(b, slice_make(text, number_format(&n, text)));
-		return true;
-	default: return false;
-	}
-}
-
-static struct slice digest(struct run *r, struct value values)
-{
-	uint8_t hash[EVP_MAX_MD_SIZE];
-	unsigned n;
-	struct buf b;
-
-	if (!EVP_Digest(values.p, values.n, hash, &n, EVP_sha256(), NULL))
-		arena_out_of_memory(r->arena);
-	buf_init(&b, r->arena);
-	buf_byte(&b, '#');
-	for (unsigned i = 0; i < n; i++)
-		buf_printf(&b, "%02x", hash[i]);
-	return buf_slice(&b);
-}
-
-static struct slice text_of(struct run *r, struct value values)
-{
-	struct value_iter it = value_iter(values);
-	struct buf b;
-
-	buf_init(&b, r->arena);
-	while (value_next(&it))
-		if (!put_value(&b, it.name, it.value) || b.n > KEY_MOST)
-			return digest(r, values);
-	return b.n ? buf_slice(&b) : digest(r, values); /* a pattern without parameters */
-}
 
 struct slice marker_kind(struct run *r, const struct entity *e)
 {
@@ -114,7 +53,7 @@ void markers_of(struct run *r, const struct entity *e, struct value full, struct
 		if (k < *n)
 			continue;
 		list[k] = (struct marker){ .entity = e, .values = values };
-		list[k].key = beside_key(r, marker_kind(r, e), text_of(r, values));
+		list[k].key = beside_key(r, marker_kind(r, e), beside_values(r, values));
 		if (!e->delete_.soft)
 			list[k].gone = dyn_key_of(r, full);
 		++*n;

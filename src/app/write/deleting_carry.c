@@ -312,10 +312,10 @@ static enum carried drop_marker(struct run *r, const struct marker *m)
 	return CARRIED_NOT;
 }
 
-/* How long this server has known the marker; starts counting if it is new. The marker's own time is not enough: it is
- * older than its transaction, and another server's clock made it. It counts only when that cannot matter any more
- * (OLD_MS), so that a server without room to remember the marker does not wait for ever. */
-static int64_t known_ms(struct run *r, const struct marker *m)
+/* The marker's own time is not enough: it is older than its transaction, and another server's clock made it. It counts
+ * only when that cannot matter any more (OLD_MS), so that a server without room to remember the marker does not wait for
+ * ever. */
+int64_t deleting_known_ms(struct run *r, const struct marker *m)
 {
 	struct value_member id = { GUESS_JOINED, value_make_s(r->arena, m->id) };
 	struct guesses *g = r->app->guesses;
@@ -334,7 +334,7 @@ static int64_t known_ms(struct run *r, const struct marker *m)
 static int64_t early_ms(struct run *r, const struct marker *m)
 {
 	const struct delete_rule *rule = &m->entity->delete_;
-	int64_t ms = run_is_remote(r) ? late_ms(r->app) - known_ms(r, m) : 0;
+	int64_t ms = run_is_remote(r) ? late_ms(r->app) - deleting_known_ms(r, m) : 0;
 
 	for (size_t i = 0; ms > 0 && i < rule->then_count; i++)
 		if (late_reads_index(rule->then_access[i]))
@@ -351,7 +351,7 @@ void deleting_expect(struct run *r)
 void deleting_note(struct run *r, const struct marker *m)
 {
 	if (run_is_remote(r))
-		(void)known_ms(r, m);
+		(void)deleting_known_ms(r, m);
 }
 
 enum carried deleting_carry(struct run *r, const struct marker *m, int64_t most)
@@ -506,8 +506,8 @@ struct sweep {
  * may have looked too early. */
 static int64_t due_ms(struct run *r, const struct marker *m)
 {
-	int64_t ms =
-		run_is_remote(r) ? late_ms(r->app) + SWEEP_AFTER_MS - known_ms(r, m) : m->at_ms + SWEEP_MS - r->now_ms;
+	int64_t ms = run_is_remote(r) ? late_ms(r->app) + SWEEP_AFTER_MS - deleting_known_ms(r, m)
+				      : m->at_ms + SWEEP_MS - r->now_ms;
 
 	return ms > 0 ? ms : 0;
 }

@@ -48,6 +48,8 @@ enum carried {
 };
 /* This server has put it: indexes show what hangs on it late_ms() from now. */
 void deleting_note(struct run *r, const struct marker *m);
+/* How long this server has known the marker, of a remote table; starts counting if it is new. */
+int64_t deleting_known_ms(struct run *r, const struct marker *m);
 /* Removes at most about so many rows; 0: only looks. CARRIED: the marker is gone. */
 enum carried deleting_carry(struct run *r, const struct marker *m, int64_t most);
 /* Carries out all markers of entities whose items are removed with this entity's. */

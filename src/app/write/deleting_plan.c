@@ -1,7 +1,9 @@
 /* Unfinished deletions in the plan of a write: it starts one, or must not meet one.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "app/run/state.h"
+#include "app/entity/renamed.h"
 #include "app/write/deleting_internal.h"
+#include "app/write/renaming.h"
 #include "base/log.h"
 
 #define TOGETHER_MOST 25  /* children removed in the deletion's own transaction */
@@ -128,6 +130,8 @@ bool plan_deleting(struct plan *p)
 {
 	if (p->write->under)
 		plan_under(p, p->write->under);
+	if (!plan_renaming(p))
+		return false;
 	if (!p->entity->delete_.then_count)
 		return true;
 	if (!p->item || (is_soft_deletion(p) && !plan_is_empty(p)))
@@ -183,6 +187,8 @@ static enum plan_end help(struct plan *p, struct value item)
 
 enum plan_end deleting_refused(struct plan *p, const struct plan_action *a, const struct dyn_refusal *f)
 {
+	if (slice_starts(value_bytes(value_get(a->key, SLICE("PK"))), SLICE(RENAMED_PREFIX)))
+		return renaming_refused(p, a, f);
 	if (a->must_not_exist)
 		return value_present(f->item) ? help(p, f->item) : PLAN_AGAIN;
 	p->write->over = true;

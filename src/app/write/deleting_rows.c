@@ -3,6 +3,7 @@
 #include "app/write/deleting_internal.h"
 
 #include "app/read/read.h"
+#include "app/write/renaming.h"
 
 #define ACTIONS_MOST (DYN_MOST_ACTIONS - 10) /* leaves room for riders and a marker's condition */
 
@@ -214,6 +215,10 @@ static bool doom_one(struct plan *p, const struct marker *m, const struct doomed
 	struct write *w = arena_new(p->run->arena, struct write);
 	struct plan child;
 
+	if (value_present(value_get(stored, RENAMING_LEAVES))) { /* renaming_unmark() */
+		*fits = false;
+		return true;
+	}
 	for (size_t i = 0; row->entity && i < row->entity->also_count; i++)
 		if (row->entity->also[i].events & ON_DELETED) { /* in a transaction of its own */
 			*fits = false;

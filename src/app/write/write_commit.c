@@ -1,6 +1,7 @@
 /* Turns a plan into a request, and a refusal into a problem or a retry.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "app/run/state.h"
+#include "app/entity/renamed.h"
 #include "app/write/deleting.h"
 #include "app/write/keep.h"
 #include "app/write/receipt.h"
@@ -71,6 +72,8 @@ bool plan_tell_missing(struct write *w, const struct plan_ask *ask)
 
 	if (list_name(ask).n)
 		name = list_name(ask);
+	else if (ask->of && (name.n || !names_among(w->entity->param_at, w->entity->param_count, ask->of->at)))
+		name = ask->of->name;
 	if (ask->sentence.n)
 		text = sentence_of(w, ask);
 	else
@@ -248,6 +251,12 @@ static enum plan_end refused_target(struct plan_action *a, const struct dyn_refu
 	struct scope s = { .run = p->run, .item = &target };
 
 	if (!value_present(f->item) || entity_expired(p->run, f->item)) {
+		bool renamed = false;
+
+		if (a->args && !renamed_look(p->run, a->entity, a->args, a->entity->param_count, &renamed))
+			return PLAN_FAILED;
+		if (renamed)
+			return PLAN_AGAIN; /* under its new name (N8) */
 		if (a->ask_count) {
 			const struct plan_ask *ask = &a->asks[0];
 
@@ -304,6 +313,7 @@ static enum plan_end refused_one(struct plan_action *a, const struct dyn_refusal
 		return !value_present(p->old) && p->write->action ? PLAN_AGAIN : plan_tell_exists(p);
 	case PLAN_TARGET: return refused_target(a, f);
 	case PLAN_MARKER: return deleting_refused(p, a, f);
+	case PLAN_FILE: write_forget_files(p->write); return PLAN_AGAIN;
 	case PLAN_OLD:
 	case PLAN_CHILD:
 	case PLAN_SECRET:

@@ -3,7 +3,9 @@
  * The difference is between the contributions of the stored item and the new one. A counter of the item itself moves
  * on its own, so a count's `by` or `when` uses a derived attribute of it, which is stored, and never the counter.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "app/entity/renamed.h"
 #include "app/write/joined.h"
+#include "app/write/renaming.h"
 #include "base/grow.h"
 
 /* ---- conditions on a target ---- */
@@ -210,6 +212,33 @@ static bool add_side(struct shares *x, const struct row *item, bool after)
 	return !item || row_is_empty(item) || scope_each(&s, &x->rule->each, add_share, x);
 }
 
+/* Whether the item named the same one before. */
+static bool named_before(struct plan *p, const struct reference *to, const struct value *args, bool *out)
+{
+	struct scope s = { .run = p->run, .item = &p->old_row };
+	struct value *was;
+
+	*out = false;
+	if (!value_present(p->old) || !reference_follows(p->entity, to))
+		return true;
+	if (!scope_args(&s, to->args, to->arg_count, &was))
+		return false;
+	*out = values_equal(was, args, to->arg_count);
+	return true;
+}
+
+/* A name that an item has given up leads to it only for those that named it so before (N2 of renaming.h). */
+static bool may_lead(struct plan *p, const struct reference *to, const struct value *args, bool *before, bool *out)
+{
+	*before = *out = true;
+	if (!to->to->rename.then_count)
+		return true;
+	if (!named_before(p, to, args, before))
+		return false;
+	*out = *before || renamed_now(p->run, to->to, args, to->arg_count) == args;
+	return true;
+}
+
 /* Moves the counter. `starts`: the item did not count there before, so the target must exist and fit. */
 static bool move_counter(struct plan *p, const struct count_rule *c, struct value *args, const struct number *n,
 			 bool starts)
@@ -218,9 +247,21 @@ static bool move_counter(struct plan *p, const struct count_rule *c, struct valu
 	struct plan_ask ask = { .reference = &c->target, .args = args, .if_ = c->if_, .by = p->write, .each = &c->each };
 	struct plan_action *a;
 	struct value key;
+	bool before, leads;
 
+	if (p->write->follows && renaming_takes(p->run, p->write->follows, e))
+		return true; /* N4 */
+	if (!may_lead(p, &c->target, args, &before, &leads))
+		return false;
+	if (!leads)
+		return !starts || plan_tell_missing(p->write, &ask);
 	if (!entity_locate(p->run, e, args, c->target.arg_count, &key))
 		return false;
+	if (!value_present(key) && before && e->rename.then_count) {
+		if (!renamed_look(p->run, e, args, c->target.arg_count, &leads) ||
+		    (leads && !entity_locate(p->run, e, args, c->target.arg_count, &key)))
+			return false;
+	}
 	if (!value_present(key))
 		return !starts || plan_tell_missing(p->write, &ask);
 	if (is_self(p, key)) {
@@ -231,6 +272,8 @@ static bool move_counter(struct plan *p, const struct count_rule *c, struct valu
 	if (!starts && value_equal(key, p->write->gone))
 		return true;
 	a = plan_target(p, e, key);
+	if (e->rename.then_count && before)
+		a->args = args;
 	a->named = a->named || c->each.list;
 	return fields_move(p->run, &a->add, c->attribute, n) && (!starts || plan_add_ask(p, a, &ask));
 }
@@ -294,7 +337,32 @@ bool plan_counts(struct plan *p)
 struct requiring {
 	struct plan *plan;
 	const struct requirement *rule;
+	/* Of a reference in an item that is there: what it named before. That is not asked for again, so that a list with
+	 * an item that was deleted since can still be added to. */
+	struct value **named;
+	size_t named_count, named_capacity;
 };
+
+static bool note_named(void *ctx, struct scope *s)
+{
+	struct requiring *x = ctx;
+	bool named;
+
+	if (!scope_holds(s, x->rule->when, &named))
+		return false;
+	if (!named)
+		return true;
+	GROW_IN(s->run->arena, x->named, x->named_count, x->named_capacity, 4);
+	return scope_args(s, x->rule->target.args, x->rule->target.arg_count, &x->named[x->named_count++]);
+}
+
+static bool is_named(const struct requiring *x, const struct value *args)
+{
+	for (size_t i = 0; i < x->named_count; i++)
+		if (values_equal(x->named[i], args, x->rule->target.arg_count))
+			return true;
+	return false;
+}
 
 static bool require_one(void *ctx, struct scope *s)
 {
@@ -302,33 +370,53 @@ static bool require_one(void *ctx, struct scope *s)
 	const struct requirement *q = x->rule;
 	struct plan *p = x->plan;
 	const struct entity *e = q->target.to;
-	struct plan_ask ask = {
-		.reference = &q->target, .if_ = q->if_, .sentence = q->sentence, .by = p->write, .each = &q->each
-	};
+	struct plan_ask ask = { .reference = &q->target,
+				.if_ = q->if_,
+				.sentence = q->sentence,
+				.by = p->write,
+				.each = &q->each,
+				.of = q->of };
+	struct plan_action *a;
 	struct value *args, key;
-	bool holds;
+	bool holds, before, leads;
 
 	if (!scope_holds(s, q->when, &holds))
 		return false;
 	if (!holds)
 		return true;
-	if (!scope_args(s, q->target.args, q->target.arg_count, &args) ||
+	if (!scope_args(s, q->target.args, q->target.arg_count, &args))
+		return false;
+	if (is_named(x, args))
+		return true;
+	if (!may_lead(p, &q->target, args, &before, &leads) ||
 	    !entity_locate(p->run, e, args, q->target.arg_count, &key))
 		return false;
 	ask.args = args;
+	if (!leads)
+		return plan_tell_missing(p->write, &ask);
 	if (p->count > DYN_MOST_ACTIONS)
 		return run_fail(p->run, PROBLEM_INVALID,
 				"this would change too many items: at most %d can be changed at once", DYN_MOST_ACTIONS);
-	if (!value_present(key) || (is_self(p, key) && !value_present(p->old)))
+	/* What a new item requires is there before it; what it refers to may be itself. */
+	if (!value_present(key) || (is_self(p, key) && !value_present(p->old) && !q->of))
 		return plan_tell_missing(p->write, &ask);
-	return is_self(p, key) ? ask_self(p, &ask) : plan_add_ask(p, plan_target(p, e, key), &ask);
+	if (is_self(p, key))
+		return ask_self(p, &ask);
+	a = plan_target(p, e, key);
+	if (e->rename.then_count && before)
+		a->args = args;
+	return plan_add_ask(p, a, &ask);
 }
 
 static bool plan_requirement(struct plan *p, const struct requirement *q)
 {
 	struct scope s = write_scope(p->write, p->item, value_present(p->old) ? &p->old_row : NULL);
+	struct scope old = { .run = p->run, .item = &p->old_row };
+	struct requiring x = { .plan = p, .rule = q };
 
-	return scope_each(&s, &q->each, require_one, &(struct requiring){ p, q });
+	if (q->of && value_present(p->old) && !scope_each(&old, &q->each, note_named, &x))
+		return false;
+	return scope_each(&s, &q->each, require_one, &x);
 }
 
 /* Whether an attribute that the requirement names has changed. */
@@ -348,7 +436,7 @@ bool plan_requires(struct plan *p)
 	const struct entity *e = p->entity;
 	const struct action *action = p->write->action;
 
-	for (size_t i = 0; p->item && i < e->require_count; i++)
+	for (size_t i = 0; p->item && !p->write->follows && i < e->require_count; i++)
 		if (is_touched(p, &e->requires[i]) && !plan_requirement(p, &e->requires[i]))
 			return false;
 	for (size_t i = 0; p->item && action && i < action->require_count; i++)

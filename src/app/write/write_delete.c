@@ -4,6 +4,7 @@
 #include "app/run/state.h"
 #include "app/write/deleting.h"
 #include "app/write/joined.h"
+#include "app/write/renaming.h"
 #include "app/db/rehearse.h"
 #include "app/read/read.h"
 #include "base/clock.h"
@@ -85,7 +86,9 @@ static enum plan_end remove_item(struct write *w, struct value old)
 
 	if (!plan_removal(w, old, &p))
 		return PLAN_FAILED;
-	end = plan_commit(&p);
+	end = renaming_unmark(w, old);
+	if (end == PLAN_DONE)
+		end = plan_commit(&p);
 	w->alone = true; /* in case of a retry: a smaller transaction */
 	if (end != PLAN_DONE)
 		return end;

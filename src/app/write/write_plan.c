@@ -1,6 +1,6 @@
 /* The actions of a write: the item and its companions, old and new compared.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "app/write/write_plan.h"
+#include "app/write/renaming.h"
 #include "base/grow.h"
 
 /* ---- adding ---- */
@@ -238,6 +238,8 @@ static bool whole_item(struct plan *p, struct value *item)
 	struct row f;
 
 	*item = entity_stored(p->run, p->entity, p->item);
+	if (!p->write->follows)
+		*item = renaming_hidden(p->run->arena, *item);
 	if (!p->self.count)
 		return true;
 	row_from(&f, p->run->arena, p->entity, *item);
@@ -337,6 +339,7 @@ bool plan_make(struct plan *p)
 		return false;
 	if (!(p->item ? plan_item(p) : plan_delete(p)))
 		return false;
+	plan_files(p);
 	if (p->write->whole || plan_has_also(p))
 		return true; /* plan_also() */
 	if (!plan_held(p))

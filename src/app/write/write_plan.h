@@ -20,11 +20,13 @@
 
 #include "app/db/dyn.h"
 #include "app/entity/witness.h"
+#include "app/file/file.h"
 #include "app/write/write.h"
 
 #define WRITE_TRIES 16
 
 struct marker;
+struct renaming;
 
 enum plan_end {
 	PLAN_DONE,
@@ -85,11 +87,13 @@ struct write {
 	int64_t skipped;                /* numbers passed over because items have them already */
 	struct value clash;             /* key that the server chose for a new item, and that was taken */
 	const struct marker *under;     /* a cascade's removal: that marker must still be there (deleting.h) */
+	const struct renaming *follows; /* a child follows a rename; that marker must still be there (renaming.h) */
 	bool over;                      /* the marker is gone, or `unless` keeps the item */
 	write_unless *unless;           /* of write_remove_unless(); NULL: none */
 	void *unless_ctx;
-	bool alone; /* a deletion was refused with its children: now without them */
-	bool quiet; /* writes nothing under `also` */
+	bool alone;                /* a deletion was refused with its children: now without them */
+	bool quiet;                /* writes nothing under `also` */
+	struct file_claims claims; /* files that the item takes: checked once */
 	/* of an item that is also written (P5) */
 	struct write *whole;        /* the write of the request's item; NULL: this is it */
 	const struct also_rule *as; /* the rule that writes it */
@@ -122,6 +126,7 @@ enum plan_role {
 	PLAN_WITNESS, /* an item that was only read */
 	PLAN_MARKER,  /* of a deletion: deleting.h */
 	PLAN_CHILD,   /* a child removed in the deletion's transaction */
+	PLAN_FILE,    /* of a file: app/file/file.h */
 };
 
 /* a condition on a target, and the rule that reports its failure */
@@ -132,6 +137,7 @@ struct plan_ask {
 	struct slice sentence;
 	struct write *by;             /* whose rule it is */
 	const struct each_rule *each; /* its `for`; NULL: none */
+	const struct attribute *of;   /* the reference that made the rule; NULL: none */
 };
 
 struct plan_action {
@@ -148,11 +154,12 @@ struct plan_action {
 	const struct entity *entity;       /* TARGET: whose item */
 	struct plan_ask *asks;             /* TARGET: without any, it may be missing */
 	size_t ask_count, ask_capacity;
-	bool named;     /* messages about it say which item it is: there are several */
-	bool takes;     /* TARGET: it has the sequence that a number is taken from */
-	bool witnessed; /* it was read (P4): if refused for that, the write starts again */
-	bool left_out;  /* it is gone, which is fine */
-	bool foreseen;  /* the run's memo has the item after the action (write_shown.c) */
+	const struct value *args; /* TARGET: the identity by which the item referred to it before; NULL: it did not */
+	bool named;               /* messages about it say which item it is: there are several */
+	bool takes;               /* TARGET: it has the sequence that a number is taken from */
+	bool witnessed;           /* it was read (P4): if refused for that, the write starts again */
+	bool left_out;            /* it is gone, which is fine */
+	bool foreseen;            /* the run's memo has the item after the action (write_shown.c) */
 };
 
 struct plan {
@@ -170,8 +177,9 @@ struct plan {
 	size_t count, capacity;
 	struct marker *markers; /* to put; deleting.h */
 	size_t marker_count;
-	enum write_shown shown; /* plan_shown(), of the commit */
-	struct plan **parts;    /* P5 */
+	struct renaming *renaming; /* that this begins; NULL: none */
+	enum write_shown shown;    /* plan_shown(), of the commit */
+	struct plan **parts;       /* P5 */
 	size_t part_count, part_capacity;
 };
 
@@ -203,6 +211,12 @@ bool plan_secret(struct plan *p) MUST_CHECK;
 bool plan_filter(struct plan *p, struct plan_action *a, const struct term *t, bool *cannot) MUST_CHECK;
 /* The checks of every item whose counters move. */
 bool plan_held(struct plan *p) MUST_CHECK;
+/* The files that the item takes, and those that move with it. */
+void plan_files(struct plan *p);
+/* A file was not to be had: it is looked at again. */
+void write_forget_files(struct write *w);
+/* The stored form of a value from a client: of files that it is checked to own (write_file.c). */
+bool write_take_files(struct write *w, const struct attribute *a, struct value was, struct value *v) MUST_CHECK;
 /* Moves the sequences that numbers were taken from. */
 bool plan_takes(struct plan *p) MUST_CHECK;
 /* True: the number taken is in use, and the next try takes a later one. False: the clash has another reason. */
@@ -286,6 +300,8 @@ enum plan_end write_put_new(struct write *w, struct row *f, struct write_result 
 bool write_defaults(struct write *w, struct row *f, bool *which) MUST_CHECK;
 /* Takes one number of a sequence. */
 bool write_take(struct write *w, const struct attribute *a, struct row *f) MUST_CHECK;
+/* Fetches again the copies whose source is another one now, or is known to have changed. */
+bool write_copy_again(struct write *w, struct row *f, const struct row *before) MUST_CHECK;
 /* Fetches one copy. */
 bool write_copy(struct write *w, const struct attribute *a, struct row *f) MUST_CHECK;
 /* Evaluates w->set in `f`, and assigns. */

@@ -4,7 +4,7 @@
 #include "app/write/joined.h"
 #include "app/entity/input.h"
 #include "app/run/passed_over.h"
-#include "app/write/write_plan.h"
+#include "app/write/renaming.h"
 
 /* ---- rules ---- */
 
@@ -25,19 +25,18 @@ bool write_is_still(struct write *w, struct value full)
 static bool may_alter(struct write *w, struct value full, bool *out)
 {
 	struct run *r = w->run;
-	const struct term *rule = w->action ? w->action->allow : NULL;
-	enum allow_verb verb = w->deletes ? ALLOW_DELETE : ALLOW_UPDATE;
+	const struct term *rule = w->action && w->action->allow
+					  ? w->action->allow
+					  : w->entity->allow[w->deletes ? ALLOW_DELETE : ALLOW_UPDATE];
 	struct row f;
 	struct scope s;
 
 	if (!write_is_still(w, full))
 		return false;
 	*out = w->trusted || w->whole || r->caller.operator_;
-	if (*out)
+	if (*out || !rule)
 		return true;
-	write_looks_at(w, rule ? rule : w->entity->allow[verb]);
-	if (!rule)
-		return entity_allows(r, w->entity, verb, full, VALUE_ABSENT, out);
+	write_looks_at(w, rule);
 	row_from(&f, r->arena, w->entity, full);
 	s = write_scope(w, &f, NULL);
 	if (!scope_holds(&s, rule, out))
@@ -101,7 +100,7 @@ static bool apply_part(struct write *w, const struct attribute *a, struct value 
 {
 	const struct action *x = w->action;
 	bool append = x && names_among(x->append_at, x->append_count, a->at);
-	bool merge = a->type == ATTR_MAP && w->options->merge && value_type(*v) == VALUE_M;
+	bool merge = a->type == ATTR_MAP && !a->file && w->options->merge && value_type(*v) == VALUE_M;
 	bool cut = x && names_among(x->cut_at, x->cut_count, a->at);
 
 	if (!append && !cut && !merge)
@@ -121,7 +120,7 @@ static bool apply_one(struct write *w, struct row *f, const struct row_iter *m)
 	const struct attribute *a = entity_attribute(w->entity, m->name);
 	struct value v = write_fit(w->run, a, m->value), was = row_find(f, m->name);
 
-	if (a && !apply_part(w, a, was, &v))
+	if (a && (!apply_part(w, a, was, &v) || !write_take_files(w, a, was, &v)))
 		return false;
 	if (!a || write_is_password(w->entity, m->name) || value_equal(v, was))
 		return true;
@@ -231,16 +230,20 @@ bool write_adds(struct write *w, const struct row *f, const struct row *before, 
 }
 
 /* Copies whose source is another one now, or is known to have changed. */
-static bool copy_again(struct write *w, struct row *f, const struct row *before)
+bool write_copy_again(struct write *w, struct row *f, const struct row *before)
 {
 	struct scope was = { .run = w->run, .item = before }, is = write_scope(w, f, before);
 
 	for (size_t i = 0; i < w->entity->attribute_count; i++) {
 		const struct attribute *a = &w->entity->attributes[i];
 		struct value *x, *y;
-		bool again = a->copy_of && a->copy_of == w->copies_of;
+		bool again = a->kept_by.n && a->copy_of && a->copy_of == w->copies_of; /* others stay as they were */
 
 		if (!a->copy_entity.n)
+			continue;
+		/* What follows keeps what it copied once; and the sources that follow, too, have not changed. */
+		if (w->follows && (!a->kept_by.n || !a->copy_of ||
+				   (a->copy_of != w->follows->entity && renaming_takes(w->run, w->follows, a->copy_of))))
 			continue;
 		if (!scope_args(&was, a->copy_args, a->copy_arg_count, &x) ||
 		    !scope_args(&is, a->copy_args, a->copy_arg_count, &y))
@@ -296,7 +299,7 @@ static bool make_altered(struct write *w, struct value old, struct row *f)
 	struct row before = row_lay(r->arena, e, old);
 
 	row_from(f, r->arena, e, old);
-	if (!apply_input(w, f, &before) || !write_assign(w, f, &before) || !copy_again(w, f, &before))
+	if (!apply_input(w, f, &before) || !write_assign(w, f, &before) || !write_copy_again(w, f, &before))
 		return false;
 	forget_proof(w, f, &before);
 	if (!write_password(w, f, old) || !entity_complete(r, e, f, old))
@@ -338,7 +341,9 @@ enum plan_end write_alter(struct write *w, struct value old, struct write_result
 	out->full = row_item(&f);
 	if (plan_is_empty(&p))
 		return PLAN_DONE;
-	end = plan_commit(&p);
+	end = write_is_move(&p) ? renaming_unmark(w, old) : PLAN_DONE;
+	if (end == PLAN_DONE)
+		end = plan_commit(&p);
 	if (end != PLAN_DONE)
 		return end;
 	row_from(&result, r->arena, w->entity, out->full);
@@ -352,6 +357,7 @@ enum plan_end write_alter(struct write *w, struct value old, struct write_result
 	out->shown = p.shown;
 	plan_follow(&p);
 	deleting_follow(&p);
+	renaming_follow(&p);
 	return PLAN_DONE;
 }
 

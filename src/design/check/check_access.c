@@ -383,6 +383,22 @@ static void merge_misses(struct checker *c, const struct reach *merge)
 	}
 }
 
+/* ---- what rows show ---- */
+
+static bool is_queried(const void *ctx, const struct term *t)
+{
+	(void)ctx;
+	return (t->kind == TERM_FETCH || t->kind == TERM_EXISTS || t->kind == TERM_VISIBLE) && t->entity &&
+	       t->entity->found_by.n;
+}
+
+static void show_queries(struct checker *c, const struct reach *r)
+{
+	EACH (struct attribute, s, r->access->show, r->access->show_count)
+		if (term_any(s->derived, is_queried, NULL))
+			check_say(c, s->place, "%.*s of each row takes a query", SLICE_ARG(s->name));
+}
+
 const struct rule check_rules_access[] = {
 	{ "needs-scan", SEVERITY_ERROR,
 	  "A Query reads one partition; without it every item of the table would be read and paid for.",
@@ -420,6 +436,10 @@ const struct rule check_rules_access[] = {
 	  .access = counts_by_reading },
 	{ "merge-misses", SEVERITY_WARNING, "No page has the rows of the other partitions.",
 	  "Let the merge run over the whole range of the attribute.", .access = merge_misses },
+	{ "show-queries", SEVERITY_WARNING,
+	  "An item of an entity with `found by` has no key to read it by, so a page asks once for each row.",
+	  "Show parts of items whose identity is their key, or put the value onto the rows with a copy.",
+	  .access = show_queries },
 	{ "one-by-one", SEVERITY_NOTE, "The cost and the time grow with the number of rows.",
 	  "Fine for a handful; otherwise put what belongs together into one partition.", .access = one_by_one },
 	{ NULL },

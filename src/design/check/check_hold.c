@@ -393,7 +393,8 @@ static void role_as_subject(struct checker *c, const struct entity *e)
 static void default_unused(struct checker *c, const struct entity *e, const struct attribute *a)
 {
 	(void)e;
-	if (a->required && a->default_)
+	/* A managed attribute whose default is a term can be absent all the same. */
+	if (a->required && a->default_ && (!a->managed || a->default_->kind == TERM_LITERAL))
 		check_say(c, a->place, "%.*s is required, so clients never get its default", SLICE_ARG(a->name));
 }
 

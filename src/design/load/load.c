@@ -126,14 +126,17 @@ const struct design *design_load(struct arena *a, struct source s, const char *(
 		load_spread_everywhere(l);
 		load_check_keys(l);
 		load_resolve(l);
+		load_make_references(l);
 		load_share_processors(l);
 		if (findings_errors(f) == before)
 			load_make_bound(l);
 		load_check_claims(l);
 		load_infer(l);
 		load_check_sequences(l);
+		load_check_files(l);
 		load_check_also(l);
 		load_check_removed(l);
+		load_check_renames(l);
 		load_refer(l);
 		if (findings_errors(f) == before) {
 			load_keyed(l);

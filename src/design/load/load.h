@@ -309,6 +309,8 @@ const struct structure *load_structure(struct load *l, struct slice name);
 void load_structure_names(struct load *l, struct load_names *names);
 /* One that is written where it is used: a map of members. Never NULL. */
 const struct structure *load_structure_here(struct load *l, const struct yaml *y);
+/* file image/png | image/webp up to 5 MB, after 'file': makes `out` a map of what is known of the file. */
+void load_file(struct load *l, struct load_span s, struct attribute *out);
 /* Whether it is not empty and has only characters of `allowed`. */
 bool load_consists_of(struct slice s, const char *allowed);
 
@@ -327,6 +329,8 @@ void load_actions(struct load *l, void *into, const struct yaml *y);
 void load_also(struct load *l, void *into, const struct yaml *y);
 void load_also_of_action(struct load *l, void *into, const struct yaml *y); /* struct action */
 void load_delete(struct load *l, void *into, const struct yaml *y);
+void load_mail(struct load *l, void *login, const struct yaml *y); /* load_mail.c */
+void load_rename(struct load *l, void *into, const struct yaml *y);
 void load_login(struct load *l, void *into, const struct yaml *y);
 void load_accesses(struct load *l, void *into, const struct yaml *y); /* struct design */
 void load_where(struct load *l, void *into, const struct yaml *y);    /* struct access, as below */
@@ -369,14 +373,20 @@ void load_spread_everywhere(struct load *l);
 void load_check_claims(struct load *l);
 /* Its place in callers.claims, from 1; 0, with a finding, when there is none. */
 size_t load_find_claim(struct load *l, struct slice name, struct place p);
-/* The types of derived attributes and copies. */
+/* Attributes that are references become requirements. */
+void load_make_references(struct load *l);
+/* The types of derived attributes, copies and references. */
 void load_infer(struct load *l);
+/* Counters that may be moved by fractions become numbers. Part of load_infer(). */
+void load_fractions(struct load *l);
 /* Numbers are taken from sequences, and nothing else moves a sequence. */
 void load_check_sequences(struct load *l);
 /* What `also` writes is complete, and does not lead to itself. */
 void load_check_also(struct load *l);
 /* Deletions and updates remove only attributes that can be removed. */
 void load_check_removed(struct load *l);
+/* What follows a rename can be given the new identity. */
+void load_check_renames(struct load *l);
 /* Attributes that name other items take the normal form of the identity they name. */
 void load_refer(struct load *l);
 /* Reports each attribute of the table's key for which there is neither a rule nor an attribute of `e`, which may be
@@ -387,6 +397,8 @@ void load_needs_keys(struct load *l, const char *what, const struct entity *e, c
 void load_keyed(struct load *l);
 /* A parameter that a filter compares with must be given, unless the filter says what happens without it. */
 void load_require_filtered(struct load *l);
+/* Files are set by clients only, and something notices when they are no longer used. */
+void load_check_files(struct load *l);
 /* Reports circles, and parameters that nothing gives. */
 void load_sound(struct load *l);
 /* Reports terms that can never work, and values that can never be what they are used for. */

@@ -40,7 +40,6 @@ static void read_permissions(struct load *l, void *into, const struct yaml *y)
 	load_later_name(l, NAME_ATTRIBUTE, c->permissions_attribute, span_place(l, what), c->permissions_entity);
 	if (!load_pattern_call(l, pattern, &nothing, &call, &c->permissions_access))
 		return;
-	c->permissions_pattern = call.pattern;
 	c->permissions_with = call.with;
 	c->permissions_with_count = call.with_count;
 	load_later_name(l, NAME_ITEM_ATTRIBUTE, c->permissions_ref, span_place(l, s), SLICE(""));

@@ -284,6 +284,7 @@ static const struct load_shape keys_shape = { SHAPE_TYPE, .type = WORD_RULES };
 
 static const struct load_word words[] = {
 	{ "path", .read = read_path, .shape = &load_path_shape },
+	{ "was", WORD_TEXT, AT(entity, was), "the entity's name in the design before" },
 	{ "attributes", .read = attributes_are_read, .shape = &attributes_shape },
 	{ "keys", WORD_RULES, LIST_AT(entity, keys, key_count), "a map of attributes and templates" },
 	{ "companions", .read = load_companions, .shape = &load_companions_shape },
@@ -295,6 +296,7 @@ static const struct load_word words[] = {
 	{ "allow", .read = read_allow, .shape = &allow_shape },
 	{ "actions", .read = load_actions, .shape = &load_actions_shape },
 	{ "delete", .read = load_delete, .shape = &load_delete_shape },
+	{ "rename", .read = load_rename, .shape = &load_rename_shape },
 	{ "login", .read = load_login, .shape = &load_login_shape },
 	{ "version", WORD_TEXT, AT(entity, version), "the name of an attribute", NAME_ATTRIBUTE },
 	{ "found by", WORD_TEXT, AT(entity, found_by), "the name of an access pattern", NAME_ACCESS_BY,
@@ -359,8 +361,20 @@ void load_needs_keys(struct load *l, const char *what, const struct entity *e, c
 	}
 }
 
+/* A name that was given away can go to one attribute only. */
+static void check_was(struct load *l, const struct entity *e)
+{
+	EACH (struct attribute, a, e->attributes, e->attribute_count)
+		EACH (struct attribute, other, e->attributes, (size_t)(a - e->attributes))
+			if (a->was.n && slice_equal(a->was, other->was))
+				load_error(l, a->place, "name-in-use", "'%.*s' was called '%.*s', too",
+					   SLICE_ARG(other->name), SLICE_ARG(a->was))
+					->repair = SLICE("remove one of the two 'was'");
+}
+
 static void check_entity(struct load *l, struct entity *e)
 {
+	check_was(l, e);
 	check_made_twice(l, e);
 	if (!e->path.n)
 		load_error(l, e->place, "missing-word", "an entity needs a 'path': how one item is addressed")->repair =
@@ -369,6 +383,11 @@ static void check_entity(struct load *l, struct entity *e)
 		load_error(l, e->place, "bad-path",
 			   "the path of an entity has at least one <placeholder>: what tells its items apart")
 			->repair = SLICE("as in path: /users/<user>");
+	if (e->was.n && design_entity(l->d, e->was))
+		load_error(l, e->place, "name-in-use",
+			   "'%.*s' is an entity of this design, so '%.*s' cannot have been called so",
+			   SLICE_ARG(e->was), SLICE_ARG(e->name))
+			->repair = SLICE("remove 'was', or the other entity");
 	if (!e->attribute_count)
 		load_error(l, e->place, "missing-word", "an entity needs 'attributes'")->repair =
 			SLICE("as in attributes: {user: string, name: 'string 1..50, required'}");

@@ -92,6 +92,9 @@ bool effect_params(struct effect *x, struct run *r, const struct access *access,
 
 bool effect_concerns(const struct processor *p, const struct change *c)
 {
+	/* What follows a rename is neither new nor gone; but receivers of documents know items by their keys. */
+	if (c->follows && !p->send_opensearch)
+		return false;
 	return p->every_seconds ? !c->entity : c->entity == p->of && (p->events & c->events);
 }
 

@@ -276,6 +276,12 @@ static const struct example examples[] = {
 	{ "counts-by-reading",
 	  "access followers",
 	  { { "begins with FOLLOWER#}\n", "begins with FOLLOWER#}\n    count: true\n" } } },
+	{ "show-queries",
+	  "access comments of post",
+	  { { "    where: {PK: POST#<post_id>, SK: begins with COMMENT#}\n",
+	      "    where: {PK: POST#<post_id>, SK: begins with COMMENT#}\n    show: {liked: exists Like(post_id, caller)}\n" },
+	    { "    path: /posts/<post_id>/likes/<user_id>\n",
+	      "    path: /posts/<post_id>/likes/<user_id>\n    found by: likes of post\n" } } },
 	{ "one-by-one",
 	  "access home",
 	  { { "  feed:\n", "  home:\n    path: /home/<user_id>\n    merge: {run: posts of author, for each: "
@@ -364,6 +370,9 @@ static const struct example examples[] = {
 	/* keys */
 	{ "number-in-key", "entity Post", { { "'RANK#<rank:06>#<post_id>'", "RANK#<rank>#<post_id>" } } },
 	{ "negative-in-key", "entity Post", { { "rank: integer 0..999999", "rank: integer -5..999999" } } },
+	{ "negative-in-key",
+	  "entity Post",
+	  { { "RANK#<rank:06>", "RANK#<likes:06>" }, { "- Post(post_id).likes\n", "- Post(post_id).likes by -1\n" } } },
 	{ "short-padding", "entity Post", { { "rank: integer 0..999999", "rank: integer 0..9999999" } } },
 	{ "time-not-sortable",
 	  "entity Post",
@@ -464,6 +473,20 @@ static const struct example examples[] = {
 	    { "    allow: {create, read: anyone, update: user_id = caller}\n",
 	      "    login: {by: [username, email], password: password_hash, subject: user_id}\n"
 	      "    allow: {create, read: anyone, update: user_id = caller}\n" } } },
+	{ "letter-never-sent",
+	  "entity User",
+	  { { "      password_hash: string, hidden\n",
+	      "      email: email, required, lower, unique\n      password_hash: string, hidden\n" },
+	    { "    allow: {create, read: anyone, update: user_id = caller}\n",
+	      "    login: {by: username, password: password_hash, subject: user_id, mail: {to: 'https://example.com/mail', address: email, letters: {reset: {subject: New}}}}\n"
+	      "    allow: {create, read: anyone, update: user_id = caller}\n" } } },
+	{ "letter-never-sent",
+	  "entity User",
+	  { { "      password_hash: string, hidden\n",
+	      "      email: email, required, lower, unique\n      password_hash: string, hidden\n" },
+	    { "    allow: {create, read: anyone, update: user_id = caller}\n",
+	      "    login: {by: username, password: password_hash, subject: user_id, mail: {address: email, letters: {proof: {text: <token>}}}}\n"
+	      "    allow: {create, read: anyone, update: user_id = caller}\n" } } },
 	{ "unique-by-index",
 	  "access user by name",
 	  { { "SK: PROFILE\n", "SK: PROFILE\n      GSI1PK: NAMES#<username>\n      GSI1SK: PROFILE\n" },
@@ -559,6 +582,21 @@ static const struct example examples[] = {
 	  "entity Post",
 	  { { "      rank: integer", "      expires_at: epoch, 30 days after created_at\n      rank: integer" } } },
 	{ "orphans", "entity Post", { { "    delete: {then remove: [likes of post, comments of post]}\n", "" } } },
+	{ "orphans",
+	  "entity Post",
+	  { { "      comment_id: string, id\n", "      comment_id: string, id\n      about: reference to Post\n" },
+	    { "    delete: {then remove: [likes of post, comments of post]}\n",
+	      "    delete: {then remove: [likes of post]}\n" } } },
+	{ "also-unseen",
+	  "entity FeedEntry",
+	  { { "    allow: {read: user_id = caller}\n",
+	      "    also: [{on: deleted, put: Like, with: {post_id: post_id, user_id: user_id}}]\n    allow: {read: user_id = caller}\n" } } },
+	{ "also-unseen",
+	  "entity Post",
+	  { { "      publish: {set:", "      cheer: {add: {likes: 1}, gather: 5 s}\n      publish: {set:" },
+	    { "    delete: {then remove: [likes of post, comments of post]}\n",
+	      "    also: [{on: updated, put: Like, with: {post_id: post_id, user_id: author_id}}]\n"
+	      "    delete: {then remove: [likes of post, comments of post]}\n" } } },
 	{ "dangling-reference", "entity Comment", { { "    requires:\n      - Post(post_id)\n", "" } } },
 	/* streams */
 	{ "stream-off", "processor deliver", { { "stream: new and old images\n", "" } } },
@@ -588,6 +626,13 @@ static const struct example examples[] = {
 	/* limits */
 	{ "transaction-size", "entity Post", { { "tags: list of string 0..20", "tags: list of string 0..200" } } },
 	{ "transaction-size", "entity Post", { { "tags: list of string 0..20", "tags: list of string" } } },
+	{ "transaction-size",
+	  "entity Post",
+	  { { "tags: list of string 0..20", "tags: list of string 0..40" },
+	    { "    allow:\n      create: caller is user\n",
+	      "    counts:\n      - {for: tag in tags, User(tag).likes_of}\n    requires:\n"
+	      "      - {for: word in tags, User(word)}\n    allow:\n      create: caller is user\n" },
+	    { "      is_popular: boolean", "      likes_of: counter\n      is_popular: boolean" } } },
 	{ "unbounded-text", "entity Post", { { "body: text 0..1000", "body: text" } } },
 	{ "unbounded-list", "entity Post", { { "tags: list of string 0..20", "tags: list of string" } } },
 	{ "unbounded-list", "entity Post", { { "      likes: counter\n", "      likes: counter\n      place: map\n" } } },
@@ -621,6 +666,31 @@ static const struct example silent[] = {
 	  "entity User",
 	  { EVERYWHERE("user_id = caller.of", "Post"),
 	    { "PK: USERNAME#<username>, SK", "PK: USERNAME#<user_id>#<username>, SK" } } },
+	/* two rules about one item are one action on it */
+	{ "transaction-size",
+	  "entity Post",
+	  { { "tags: list of string 0..20", "tags: list of string 0..40" },
+	    { "    allow:\n      create: caller is user\n",
+	      "    counts:\n      - {for: tag in tags, User(tag).likes_of}\n    requires:\n"
+	      "      - {for: tag in tags, User(tag)}\n    allow:\n      create: caller is user\n" },
+	    { "      is_popular: boolean", "      likes_of: counter\n      is_popular: boolean" } } },
+	/* a counter that a check keeps from going below zero */
+	{ "negative-in-key",
+	  "entity Post",
+	  { { "RANK#<rank:06>", "RANK#<likes:06>" },
+	    { "- Post(post_id).likes\n", "- Post(post_id).likes by -1\n" },
+	    { "    allow:\n      create: caller is user\n",
+	      "    check:\n      likes >= 0 and rank < 9: there are no more\n    allow:\n      create: caller is user\n" } } },
+	/* items for the elements of a list, put in the same transaction */
+	{ "list-in-two-places",
+	  "entity PostTag",
+	  { { "      - {for: tag in tags, PK: POST#<post_id>, SK: TAG#<tag>, GSI1PK: TAG#<tag>, GSI1SK: POST#<post_id>}\n",
+	      "      - {PK: POST#<post_id>, SK: MARK}\n    also:\n"
+	      "      - {on: created, for: tag in tags, put: PostTag, with: {post_id: post_id, tag: tag}}\n" },
+	    { "  Follow:\n",
+	      "  PostTag:\n    path: /posts/<post_id>/tags/<tag>\n    attributes: {post_id: 'string, required', tag: 'string, "
+	      "required'}\n    keys: {PK: POST#<post_id>, SK: TAG#<tag>, GSI1PK: TAG#<tag>, GSI1SK: POST#<post_id>}\n    allow: "
+	      "{read: anyone}\n\n  Follow:\n" } } },
 	/* one relation and another, of the same two */
 	{ "stored-twice",
 	  "entity Block",
@@ -676,6 +746,13 @@ static const struct example silent[] = {
 	      "  note:\n    on: Comment created\n    update: Tally(post_id)\n    with: {last: created_at}\n"
 	      "  tally:\n    on: Comment created\n    count: Tally(post_id).total by 1\n  withdraw:\n" },
 	    { "  Follow:\n", TALLY "  Follow:\n" } } },
+	{ "letter-never-sent",
+	  "entity User",
+	  { { "      password_hash: string, hidden\n",
+	      "      email: email, required, lower, unique\n      password_hash: string, hidden\n" },
+	    { "    allow: {create, read: anyone, update: user_id = caller}\n",
+	      "    login: {by: username, password: password_hash, subject: user_id, mail: {address: email, letters: {reset: {subject: New}}}}\n"
+	      "    allow: {create, read: anyone, update: user_id = caller}\n" } } },
 	{ "login-ambiguous",
 	  "entity User",
 	  { { "username: string 3..30,", "username: name 3..30," },

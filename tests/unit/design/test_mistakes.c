@@ -8,7 +8,7 @@
  *   ! error unknown-clause                          then this and nothing else is found: severity and rule,
  *   @ name: string 1..50, «requird»                 the line, with the place that is underlined,
  *   : there is no clause 'requird'                  the message,
- *   > did you mean 'required'?                      and the repair
+ *   > did you mean 'required'?                      and the repair; '…' at its end is any rest
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include <stdio.h>
@@ -147,6 +147,23 @@ static bool helps(void)
 	return findings.count > 0;
 }
 
+/* Line by line; an expected line may end in '…'. */
+static bool is_as_expected(struct slice is, struct slice expected)
+{
+	static const struct slice any = { "…", sizeof("…") - 1 };
+	struct slice got, want;
+
+	while (take_line(&expected, &want)) {
+		bool open = want.n > any.n && !memcmp(want.p + want.n - any.n, any.p, any.n);
+
+		if (!take_line(&is, &got))
+			return false;
+		if (open ? !slice_starts(got, slice_make(want.p, want.n - any.n)) : !slice_equal(got, want))
+			return false;
+	}
+	return !is.n;
+}
+
 /* One mistake, from what follows "= "; returns whether it is found as it should be. */
 static bool try_mistake(struct slice design, struct slice text)
 {
@@ -170,7 +187,7 @@ static bool try_mistake(struct slice design, struct slice text)
 			   "%.*s\n", (int)line.n - (old || new), line.p + (old || new));
 	}
 	is = found(design);
-	if (slice_equal(is, buf_slice(&expected)) && helps())
+	if (is_as_expected(is, buf_slice(&expected)) && helps())
 		return true;
 	print_message("= %.*s\nexpected:\n%.*sfound:\n%.*s%s", SLICE_ARG(title), SLICE_ARG(buf_slice(&expected)),
 		      SLICE_ARG(is), helps() ? "" : "without saying what to do\n");

@@ -1,0 +1,197 @@
+// Renaming an item that others belong to: they follow, each in one transaction, and nothing of the old name is left.
+// SPDX-License-Identifier: Apache-2.0
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { setTimeout as pause } from 'node:timers/promises';
+import { ROOT, freshDirectory, scan, startDesign, until } from './harness.mjs';
+import { killable } from './killable.mjs';
+
+const FORGE = join(ROOT, 'tests', 'designs', 'renames', 'forge.yaml');
+const CHILDREN = Number(process.env.THORPE_CHILDREN ?? 1500);
+
+/** Asks until it is not told to wait. */
+async function patiently(start) {
+  for (let waits = 0; ; waits++) {
+    const reply = await start();
+    if (reply.status !== 503) return { ...reply, waits };
+    assert.equal(reply.headers.get('retry-after'), '1', JSON.stringify(reply.body));
+    assert.equal(reply.body.type, 'urn:thorpe:busy');
+    assert.ok(waits < 400, 'it has to come to an end');
+    await pause(20);
+  }
+}
+
+const markers = async (doc, table) => (await scan(doc, `${table}.thorpe`)).filter(({ PK }) => PK.startsWith('RENAMING#'));
+const through = (app) => until('everything to have followed', async () => (await markers(app.doc, app.table)).length === 0);
+const naming = (items, name) => items.filter((item) => Object.values(item).some((value) => typeof value === 'string' && value.includes(name)));
+
+async function begin() {
+  const app = await startDesign(FORGE);
+  const ann = await app.as('ann', 'user');
+  for (const owner of ['ann', 'bob']) await ann.post('/owners', { owner });
+  await ann.post('/repos', { owner: 'ann', repo: 'x', title: 'X' });
+  return { app, ann };
+}
+
+/** Issues as an import would bring them. */
+async function importStars(doc, table, n) {
+  const all = Array.from({ length: n }, (_, i) => ({ PK: `PERSON#p${i}`, SK: 'STAR#ann#x', GSI1PK: 'STARS#ann#x', GSI1SK: `p${i}`, owner: 'ann', repo: 'x', person: `p${i}`, at: '2026-01-01T00:00:00Z' }));
+  for (let at = 0; at < n; at += 25) await doc.batchWrite({ RequestItems: { [table]: all.slice(at, at + 25).map((Item) => ({ PutRequest: { Item } })) } });
+}
+
+test('children and their children follow an item that is renamed, with companions, copies and counters as they were', async () => {
+  const { app, ann } = await begin();
+  await ann.post('/repos/ann/x/milestones', { name: 'm1' });
+  for (let i = 1; i <= 5; i++) await ann.post('/repos/ann/x/issues', { title: `t${i}`, ...(i < 3 ? { milestone: 'm1' } : {}) });
+  await ann.patch('/repos/ann/x/issues/5', { state: 'closed' });
+  for (let i = 0; i < 3; i++) await ann.post('/repos/ann/x/issues/1/comments', { body: `c${i}` });
+  for (const person of ['p', 'q']) await ann.post('/repos/ann/x/stars', { person });
+  await app.settled();
+  const before = (await ann.get('/repos/ann/x')).body;
+  assert.deepEqual([before.issues, before.open, before.comments, before.stars, before.last_issue], [5, 4, 3, 2, 5]);
+  const notices = await ann.list('/notices');
+  assert.deepEqual(notices.map(({ what }) => what), Array(5).fill('new'));
+
+  await ann.patch('/repos/ann/x', { owner: 'bob', repo: 'y', title: 'Y' });
+  await through(app);
+  await app.settled();
+  const { owner, repo, title, ...rest } = (await ann.get('/repos/bob/y')).body;
+  assert.deepEqual([owner, repo, title], ['bob', 'y', 'Y']);
+  for (const name of ['issues', 'open', 'comments', 'stars', 'last_issue']) assert.equal(rest[name], before[name], name);
+  await ann.get('/repos/ann/x', { status: 404 });
+  assert.deepEqual((await ann.list('/repos/bob/y/issues')).map((x) => [x.number, x.title, x.state, x.repo_title, x.first_title, x.comments]),
+    [1, 2, 3, 4, 5].map((n) => [n, `t${n}`, n < 5 ? 'open' : 'closed', 'Y', 'X', n === 1 ? 3 : 0]));
+  assert.deepEqual(await ann.list('/repos/ann/x/issues'), []);
+  assert.equal((await ann.list('/repos/bob/y/issues/1/comments')).length, 3);
+  assert.deepEqual((await ann.list('/repos/bob/y/milestones')).map(({ name, issues }) => [name, issues]), [['m1', 2]]);
+  assert.deepEqual((await ann.list('/repos/bob/y/stars')).map(({ person }) => person), ['p', 'q']);
+  assert.deepEqual([(await ann.get('/owners/ann')).body.issues, (await ann.get('/owners/bob')).body.issues], [0, 5], 'what does not follow is counted anew');
+  assert.deepEqual(naming((await app.items()).filter(({ PK }) => PK !== 'OWNER#ann' && PK !== 'NOTICES'), 'ann#x'), []);
+  // Nothing was new, and nothing was lost.
+  assert.equal((await ann.list('/notices')).length, 5);
+  // What guards titles came along; and life goes on.
+  await ann.post('/repos/bob/y/issues', { title: 't1' }, { status: 409 });
+  assert.equal((await ann.post('/repos/bob/y/issues', { title: 't6' })).body.number, 6);
+  await ann.delete('/repos/bob/y/issues/6');
+  await app.settled();
+  assert.deepEqual((await ann.list('/notices')).map(({ what }) => what).sort(), ['lost', ...Array(6).fill('new')]);
+});
+
+test('meanwhile the old name is nobody\'s, and the item stays where its children go', async () => {
+  const { app, ann } = await begin();
+  await ann.post('/repos', { owner: 'bob', repo: 'other', title: 'O' });
+  await importStars(app.doc, app.table, CHILDREN);
+  await app.doc.update({ TableName: app.table, Key: { PK: 'REPO#ann#x', SK: 'REPO' }, UpdateExpression: 'SET stars = :n', ExpressionAttributeValues: { ':n': CHILDREN } });
+  await ann.patch('/repos/ann/x', { owner: 'bob' });
+  assert.equal((await markers(app.doc, app.table)).length, 2, 'one under each name');
+  assert.equal((await ann.get('/repos/bob/x')).body.stars, CHILDREN);
+  await ann.get('/repos/ann/x', { status: 404 });
+  // A child that has not followed counts on its parent all the same, and is nobody else's.
+  const last = (await ann.list('/repos/ann/x/stars?limit=1000')).at(-1).person;
+  const gone = await ann.request('DELETE', `/repos/ann/x/stars/${last}`);
+  if (gone.status === 404) await ann.delete(`/repos/bob/x/stars/${last}`);
+  else assert.equal(gone.status, 204);
+  await ann.put('/repos/ann/x/stars/zoe', {}, { status: 404 }); // nothing begins under a name that is given up
+  await ann.put('/repos/bob/x/stars/zoe');
+  const busy = { status: 503, type: 'urn:thorpe:busy' };
+  await ann.post('/repos', { owner: 'ann', repo: 'x', title: 'new' }, busy);
+  if ((await markers(app.doc, app.table)).length) {
+    const refused = await Promise.all([
+      ann.request('DELETE', '/repos/bob/x', { busy: true }),
+      ann.request('PATCH', '/repos/bob/x', { body: { owner: 'ann' }, busy: true }),
+      ann.request('PATCH', '/repos/bob/other', { body: { owner: 'ann', repo: 'x' }, busy: true }),
+    ]);
+    assert.ok(refused.some(({ status }) => status === 503), JSON.stringify(refused.map(({ body }) => body)));
+  }
+  await through(app);
+  assert.equal((await ann.get('/repos/bob/x')).body.stars, CHILDREN);
+  assert.equal((await scan(app.doc, app.table)).filter(({ SK }) => SK === 'STAR#bob#x').length, CHILDREN);
+});
+
+test('a name that is taken again has nothing of the old item, and the old item nothing of the new one', async () => {
+  const { app, ann } = await begin();
+  for (let i = 1; i <= 130; i++) await ann.post('/repos/ann/x/issues', { title: `t${i}` });
+  await ann.patch('/repos/ann/x', { repo: 'y' });
+  const again = await patiently(() => ann.request('POST', '/repos', { body: { owner: 'ann', repo: 'x', title: 'new' } }));
+  assert.equal(again.status, 201, JSON.stringify(again.body));
+  assert.deepEqual(await ann.list('/repos/ann/x/issues'), []);
+  await ann.post('/repos/ann/x/issues', { title: 't1' });
+  await through(app);
+  assert.deepEqual((await ann.list('/repos/ann/x/issues')).map(({ number }) => number), [1]);
+  assert.deepEqual([(await ann.get('/repos/ann/x')).body.issues, (await ann.get('/repos/ann/y')).body.issues], [1, 130]);
+  // There and back, and on, one after the other.
+  await ann.delete('/repos/ann/x');
+  for (const repo of ['z', 'y', 'x']) {
+    const from = { z: 'y', y: 'z', x: 'y' }[repo];
+    const moved = await patiently(() => ann.request('PATCH', `/repos/ann/${from}`, { body: { repo } }));
+    assert.equal(moved.status, 200, JSON.stringify(moved.body));
+  }
+  await through(app);
+  assert.equal((await ann.list('/repos/ann/x/issues?limit=200')).length, 130);
+  await patiently(() => ann.request('PATCH', '/repos/ann/x', { body: { repo: 'y' } }));
+  assert.equal((await patiently(() => ann.request('DELETE', '/repos/ann/y'))).status, 204);
+  await app.settled();
+  await through(app);
+  assert.deepEqual((await app.items()).filter(({ PK }) => PK !== 'NOTICES' && !PK.startsWith('OWNER#')), [], 'what followed goes with it');
+});
+
+test('a child whose place is taken stays where it is until there is room, and is not lost', async () => {
+  const { app, ann } = await begin();
+  await importStars(app.doc, app.table, 3);
+  await app.doc.update({ TableName: app.table, Key: { PK: 'REPO#ann#x', SK: 'REPO' }, UpdateExpression: 'SET stars = :n', ExpressionAttributeValues: { ':n': 3 } });
+  const clash = { PK: 'PERSON#p1', SK: 'STAR#bob#x', note: 'of another program' };
+  await app.doc.put({ TableName: app.table, Item: clash });
+  await ann.patch('/repos/ann/x', { owner: 'bob' });
+  await until('the others to have followed', async () => (await scan(app.doc, app.table)).filter(({ SK }) => SK === 'STAR#ann#x').length === 1);
+  assert.equal((await markers(app.doc, app.table)).length, 2);
+  await ann.get('/repos/ann/x/stars/p1');
+  await ann.post('/repos', { owner: 'ann', repo: 'x', title: 'new' }, { status: 503 });
+  await app.doc.delete({ TableName: app.table, Key: { PK: clash.PK, SK: clash.SK } });
+  const again = await patiently(() => ann.request('POST', '/repos', { body: { owner: 'ann', repo: 'x', title: 'new' } }));
+  assert.equal(again.status, 201);
+  assert.deepEqual((await ann.list('/repos/bob/x/stars')).map(({ person }) => person), ['p0', 'p1', 'p2']);
+});
+
+test('what is marked and then deleted or changed is what it is, not on its way', async () => {
+  const { app, ann } = await begin();
+  for (let i = 1; i <= 2; i++) await ann.post('/repos/ann/x/issues', { title: `t${i}` });
+  for (const number of ['00000001', '00000002'])
+    await app.doc.update({ TableName: app.table, Key: { PK: 'REPO#ann#x', SK: `ISSUE#${number}` }, UpdateExpression: 'SET #l = :l', ExpressionAttributeNames: { '#l': 'thorpe:leaves' }, ExpressionAttributeValues: { ':l': 'a rename that a kill ended here' } });
+  assert.equal((await ann.get('/repos/ann/x/issues/1')).body['thorpe:leaves'], undefined);
+  await ann.delete('/repos/ann/x/issues/1');
+  await ann.patch('/repos/ann/x/issues/2', { title: 'other' });
+  await app.settled();
+  assert.deepEqual((await ann.list('/notices')).map(({ what }) => what).sort(), ['lost', 'new', 'new']);
+});
+
+test('a server that is killed in the middle goes on, and nothing is doubled or lost', async (t) => {
+  const place = killable(t, FORGE);
+  let run = await place.start();
+  const { TableNames: [table] } = await run.ddb.listTables({});
+  for (const owner of ['ann', 'bob']) await run.operator.post('/owners', { owner });
+  await run.operator.post('/repos', { owner: 'ann', repo: 'x', title: 'X' });
+  for (let i = 1; i <= 30; i++) await run.operator.post('/repos/ann/x/issues', { title: `t${i}` });
+  for (let i = 0; i < 30; i++) await run.operator.post('/repos/ann/x/issues/7/comments', { body: `c${i}` });
+  await importStars(run.doc, table, CHILDREN);
+  await run.doc.update({ TableName: table, Key: { PK: 'REPO#ann#x', SK: 'REPO' }, UpdateExpression: 'SET stars = :n', ExpressionAttributeValues: { ':n': CHILDREN } });
+  const left = async () => naming((await scan(run.doc, table)).filter(({ PK }) => PK !== 'OWNER#ann' && PK !== 'NOTICES'), 'ann#x').length;
+  await Promise.race([run.operator.request('PATCH', '/repos/ann/x', { body: { owner: 'bob', repo: 'y' } }), pause(60)]);
+  let before = Infinity, kills = 0;
+  for (; kills < 8; kills++) {
+    run = await place.killAndStart(run);
+    const now = await left();
+    assert.ok(now <= before, `what has followed has followed: ${now} after ${before}`);
+    before = now;
+    if (!now) break;
+    await pause(150 + 100 * kills);
+  }
+  await until('everything to have followed', async () => (await markers(run.doc, table)).length === 0);
+  assert.equal(await left(), 0);
+  const repo = (await run.operator.get('/repos/bob/y')).body;
+  assert.deepEqual([repo.issues, repo.comments, repo.stars], [30, 30, CHILDREN]);
+  assert.equal((await run.operator.list('/repos/bob/y/issues/7/comments?limit=100')).length, 30);
+  await until('the processors to be through', async () => (await run.operator.get('/processors')).body.idle);
+  assert.equal((await run.operator.list('/notices?limit=100')).length, 30);
+  await place.end(run);
+});
