@@ -118,11 +118,6 @@ bool app_deletions_settled(const struct app *app)
 	return atomic_load(&app->deletions_swept) == atomic_load(&app->deletions_noted) + 1;
 }
 
-bool app_renames_settled(const struct app *app)
-{
-	return atomic_load(&app->renames_swept) == atomic_load(&app->renames_noted) + 1;
-}
-
 void app_set_keeper_runs(struct app *app, bool runs)
 {
 	app->keeper_runs = runs;
@@ -305,9 +300,10 @@ static int64_t sweep_renames(struct app *app, struct run *r)
 {
 	int64_t next_ms = INT64_MAX;
 
-	if (app_renames_settled(app))
+	if (atomic_load(&app->renames_swept) == atomic_load(&app->renames_noted) + 1)
 		return INT64_MAX;
-	if (r->now_ms < app->rename_ms && r->now_ms > app->rename_ms - SWEEP_EVERY_MS) /* the clock may have been set back */
+	if (r->now_ms < app->rename_ms &&
+	    r->now_ms > app->rename_ms - SWEEP_EVERY_MS) /* the clock may have been set back */
 		return app->rename_ms - r->now_ms;
 	r->problem = (struct problem){ 0 };
 	if (!renaming_sweep(r, &next_ms))

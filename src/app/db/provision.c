@@ -266,7 +266,8 @@ bool provision_beside(struct backend *b, const struct design *d, struct arena *a
 static bool needs_beside(const struct design *d)
 {
 	for (size_t i = 0; i < d->entity_count; i++)
-		if (d->entities[i].delete_.then_count || d->entities[i].rename.then_count || d->entities[i].login.session_seconds)
+		if (d->entities[i].delete_.then_count || d->entities[i].rename.then_count ||
+		    d->entities[i].login.session_seconds)
 			return true;
 	return false;
 }

@@ -35,10 +35,10 @@ struct app {
 	_Atomic uint64_t deletions_noted, deletions_swept;
 	_Atomic uint64_t renames_noted, renames_swept; /* the same for renames (write/renaming.h) */
 	_Atomic bool ticks;                            /* app_tick() is called: it carries out what takes long */
-	_Atomic bool moved; /* writes are refused (db/moved.h) */
-	int64_t rename_ms;  /* time of the next search for renames; the ticking thread's */
-	int64_t sweep_ms;   /* time of the next search for markers; the ticking thread's */
-	int64_t looked_ms;  /* time of the last search for the marker of a move; the ticking thread's */
+	_Atomic bool moved;                            /* writes are refused (db/moved.h) */
+	int64_t rename_ms;                             /* time of the next search for renames; the ticking thread's */
+	int64_t sweep_ms;                              /* time of the next search for markers; the ticking thread's */
+	int64_t looked_ms; /* time of the last search for the marker of a move; the ticking thread's */
 	/* Answers requests below /processors; NULL: none. Set while no request is running. */
 	void (*operators)(void *ctx, struct backend *b, struct arena *a, const struct app_request *q,
 			  struct app_reply *reply);

@@ -7,8 +7,8 @@
 #include "base/timestamp.h"
 #include "base/ulid.h"
 
-#define LAYOUT   1
-#define PREFIX   "DELETING#"
+#define LAYOUT 1
+#define PREFIX "DELETING#"
 
 /* ---- values ---- */
 

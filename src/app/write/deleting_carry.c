@@ -506,8 +506,8 @@ struct sweep {
  * may have looked too early. */
 static int64_t due_ms(struct run *r, const struct marker *m)
 {
-	int64_t ms =
-		run_is_remote(r) ? late_ms(r->app) + SWEEP_AFTER_MS - deleting_known_ms(r, m) : m->at_ms + SWEEP_MS - r->now_ms;
+	int64_t ms = run_is_remote(r) ? late_ms(r->app) + SWEEP_AFTER_MS - deleting_known_ms(r, m)
+				      : m->at_ms + SWEEP_MS - r->now_ms;
 
 	return ms > 0 ? ms : 0;
 }

@@ -215,7 +215,7 @@ static bool doom_one(struct plan *p, const struct marker *m, const struct doomed
 	struct write *w = arena_new(p->run->arena, struct write);
 	struct plan child;
 
-	if (value_present(value_get(stored, RENAMING_LEAVES))) { /* renaming_unmark() */
+	if (renaming_leaves(stored)) { /* renaming_unmark() */
 		*fits = false;
 		return true;
 	}

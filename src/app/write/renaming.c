@@ -1,4 +1,4 @@
-/* Markers of renames: their contents.
+/* Unfinished renames: their markers, and their part in the plan of a write, which begins one or must not meet one.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "app/write/renaming.h"
 
@@ -6,8 +6,13 @@
 #include "app/entity/renamed.h"
 #include "app/run/state.h"
 #include "base/grow.h"
+#include "base/log.h"
 #include "base/timestamp.h"
 #include "base/ulid.h"
+
+#define HELP_MOST   500 /* children that a waiting write moves before it tells its caller to retry in a second */
+#define OWN_MOST    100 /* that the request itself moves after the rename, if the tick carries out the rest */
+#define REMOTE_MOST 10  /* the same for a remote table: each is several round trips */
 
 /* ---- values ---- */
 
@@ -75,7 +80,7 @@ static struct value chain_of(struct run *r, const struct renaming *m)
 	return value_make_list(r->arena, list, count);
 }
 
-bool renaming_make(struct run *r, const struct plan *p, struct renaming *m)
+static bool make_marker(struct run *r, const struct plan *p, struct renaming *m)
 {
 	const struct entity *e = p->entity;
 	char ulid[ULID_LENGTH];
@@ -98,7 +103,7 @@ bool renaming_make(struct run *r, const struct plan *p, struct renaming *m)
 
 /* ---- items ---- */
 
-struct value renaming_item(struct run *r, const struct renaming *m, struct value key)
+static struct value item_of(struct run *r, const struct renaming *m, struct value key)
 {
 	char time[TIME_TEXT_MAX];
 	struct value_member list[9] = {
@@ -142,18 +147,211 @@ bool renaming_read(struct run *r, struct value item, struct renaming *m, bool *k
 	return true;
 }
 
-void renaming_expect(struct run *r)
+/* A marker may have been put: app_tick() looks for it. */
+static void expect_marker(struct run *r)
 {
 	if (r->app)
 		r->app->renames_noted++;
 }
 
+bool renaming_leaves(struct value item)
+{
+	return value_present(item) && value_present(value_get(item, RENAMING_LEAVES));
+}
+
+bool renaming_came(struct value item)
+{
+	return value_present(item) && value_present(value_get(item, RENAMING_CAME));
+}
+
 struct value renaming_hidden(struct arena *a, struct value item)
 {
-	const struct slice marks[] = { RENAMING_LEAVES, RENAMING_CAME };
-
-	for (size_t i = 0; i < 2; i++)
-		if (value_present(item) && value_present(value_get(item, marks[i])))
-			item = value_map_with(a, item, marks[i], VALUE_ABSENT);
+	if (renaming_leaves(item))
+		item = value_map_with(a, item, RENAMING_LEAVES, VALUE_ABSENT);
+	if (renaming_came(item))
+		item = value_map_with(a, item, RENAMING_CAME, VALUE_ABSENT);
 	return item;
+}
+
+/* ---- into the plan ---- */
+
+static struct plan_action *add_marker(struct plan *p, enum dyn_write_kind kind, struct value key)
+{
+	struct plan_action *a = plan_add(p, PLAN_MARKER, kind, key);
+
+	a->table = beside_table(p->run);
+	return a;
+}
+
+static void add_condition(struct plan *p, const struct renaming *m)
+{
+	struct plan_action *a = add_marker(p, DYN_CHECK, m->from_key);
+
+	a->must_exist = true;
+	fields_set(&a->equal, SLICE("id"), value_make_s(p->run->arena, m->id));
+}
+
+/* N1 */
+static bool put_markers(struct plan *p)
+{
+	struct run *r = p->run;
+	struct renaming *m = arena_new(r->arena, struct renaming);
+
+	if (!make_marker(r, p, m))
+		return false;
+	if (!m->id.n)
+		return true;
+	for (int i = 0; i < 2; i++) {
+		struct plan_action *a = add_marker(p, DYN_PUT, i ? m->to_key : m->from_key);
+
+		a->must_not_exist = true;
+		a->item = item_of(r, m, a->key);
+	}
+	p->renaming = m;
+	expect_marker(r);
+	return true;
+}
+
+/* Whether the server has just made a part of the name: it never was another item's. */
+static bool is_new_to_the_world(const struct plan *p, const struct row *item)
+{
+	const struct row *made = &p->write->made;
+
+	for (size_t i = 0; made->arena && i < p->entity->param_count; i++) {
+		struct value v = row_get(item, p->entity->param_at[i]);
+
+		if (value_present(v) && value_equal(row_find(made, p->entity->params[i]), v))
+			return true;
+	}
+	return false;
+}
+
+/* N2 */
+static void ask_for_none(struct plan *p, const struct row *item)
+{
+	struct value identity = renamed_identity(p->run, p->entity, entity_identity(p->run, item));
+
+	if (value_present(identity))
+		add_marker(p, DYN_CHECK, renamed_key(p->run, p->entity, identity))->must_not_exist = true;
+}
+
+static bool gets_another_name(const struct plan *p)
+{
+	const struct entity *e = p->entity;
+
+	for (size_t i = 0; i < e->param_count; i++)
+		if (!value_equal(row_get(&p->old_row, e->param_at[i]), row_get(p->item, e->param_at[i])))
+			return true;
+	return false;
+}
+
+bool plan_renaming(struct plan *p)
+{
+	const struct write *w = p->write;
+
+	if (w->follows)
+		add_condition(p, w->follows);
+	if (!p->entity->rename.then_count)
+		return true;
+	if (!value_present(p->old)) {
+		if (p->item && !is_new_to_the_world(p, p->item))
+			ask_for_none(p, p->item);
+		return true;
+	}
+	if (p->item && gets_another_name(p))
+		return put_markers(p);
+	if (!p->item || (w->deletes && !plan_is_empty(p)))
+		ask_for_none(p, &p->old_row);
+	return true;
+}
+
+/* ---- refused ---- */
+
+/* A branch without the riders: they belong to another write. */
+static struct run *aside(struct run *r)
+{
+	struct run *b = branch_new(r);
+
+	b->depth = r->depth;
+	b->riders = NULL;
+	b->rider_count = 0;
+	return b;
+}
+
+static enum plan_end tell_busy(struct run *r, const struct entity *e)
+{
+	(void)run_fail(r, PROBLEM_BUSY,
+		       "what belongs to the %.*s that was renamed still has to follow; try again in a moment",
+		       SLICE_ARG(e->name));
+	r->problem.retry_after = 1;
+	return PLAN_FAILED;
+}
+
+enum plan_end renaming_refused(struct plan *p, const struct plan_action *a, const struct dyn_refusal *f)
+{
+	struct run *b;
+	struct renaming m;
+	bool known;
+
+	if (!a->must_not_exist) {
+		p->write->over = true;
+		return PLAN_FAILED;
+	}
+	if (!value_present(f->item))
+		return PLAN_AGAIN;
+	b = aside(p->run);
+	if (!renaming_read(b, f->item, &m, &known) || !known)
+		return tell_busy(p->run, p->entity);
+	expect_marker(p->run);
+	switch (renaming_carry(b, &m, HELP_MOST)) {
+	case RENAMING_DONE: return PLAN_AGAIN;
+	case RENAMING_IN_PART:
+	case RENAMING_STUCK:
+	case RENAMING_WAITS: break;
+	case RENAMING_FAILED:
+		if (b->problem.type == PROBLEM_BUSY)
+			break;
+		(void)run_fail(p->run, PROBLEM_INTERNAL, "%.*s", SLICE_ARG(b->problem.detail));
+		return PLAN_FAILED;
+	}
+	return tell_busy(p->run, p->entity);
+}
+
+/* ---- afterwards ---- */
+
+void renaming_follow(struct plan *p)
+{
+	struct app *app = p->run->app;
+	bool ticks = app && app->ticks;
+	struct run *b;
+
+	/* What is below another rename is carried out with that one. */
+	if (!p->renaming || p->write->follows)
+		return;
+	b = aside(p->run);
+	if (renaming_carry(b, p->renaming, ticks ? (run_is_remote(p->run) ? REMOTE_MOST : OWN_MOST) : INT64_MAX) ==
+	    RENAMING_FAILED)
+		log_warn("%.*s: not everything of a renamed %.*s has followed: %.*s", SLICE_ARG(p->run->design->name),
+			 SLICE_ARG(p->entity->name), SLICE_ARG(b->problem.detail));
+	expect_marker(p->run);
+	branch_clear(b, p->run);
+}
+
+enum plan_end renaming_unmark(struct write *w, struct value old)
+{
+	struct run *r = aside(w->run);
+	const struct value_member none = { RENAMING_LEAVES, VALUE_ABSENT };
+	const struct value_member is = { RENAMING_LEAVES, value_get(old, RENAMING_LEAVES) };
+	struct dyn_write unmark = {
+		.kind = DYN_UPDATE, .must_exist = true, .set = &none, .set_count = 1, .equal = &is, .equal_count = 1
+	};
+	struct dyn_refusal refusal;
+
+	if (w->follows || !value_present(is.value))
+		return PLAN_DONE;
+	unmark.key = dyn_key_of(r, old);
+	if (dyn_write(r, &unmark, 1, SLICE(""), &refusal) != DYN_FAILED)
+		return PLAN_AGAIN;
+	(void)run_fail(w->run, r->problem.type, "%.*s", SLICE_ARG(r->problem.detail));
+	return PLAN_FAILED;
 }

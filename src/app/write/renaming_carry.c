@@ -16,6 +16,7 @@
 #define STUCK_MOST     1000 /* children that cannot follow, or that a late index still shows, passed over in one go */
 #define MARKERS_A_PAGE 25
 #define SWEEP_MOST     500   /* rows per sweep: the tick has other work */
+#define REMOTE_MOST    50    /* the same for a remote table: each is several round trips */
 #define WAIT_MS        1000  /* until a marker that waits is looked at again */
 #define STUCK_MS       10000 /* the same for one with children that cannot follow */
 
@@ -180,7 +181,8 @@ static enum renaming_end carry_kind(struct run *r, const struct entity *e, int64
 			if (!renaming_read(b, page.items[i], &m, &known))
 				return RENAMING_FAILED;
 			/* Both markers of a rename are found: one suffices. */
-			if (!known || !value_equal(value_get(m.from_key, SLICE("SK")), value_get(page.items[i], SLICE("SK"))))
+			if (!known ||
+			    !value_equal(value_get(m.from_key, SLICE("SK")), value_get(page.items[i], SLICE("SK"))))
 				continue;
 			end = *left > 0 ? carry_marker(b, &m, left) : RENAMING_IN_PART;
 			if (end == RENAMING_FAILED)
@@ -289,7 +291,7 @@ bool renaming_sweep(struct run *r, int64_t *next_ms)
 	const struct design *d = r->design;
 	uint64_t noted = r->app->renames_noted; /* before reading: a rename may put a marker meanwhile */
 	enum renaming_end all = RENAMING_DONE;
-	int64_t left = SWEEP_MOST;
+	int64_t left = run_is_remote(r) ? REMOTE_MOST : SWEEP_MOST;
 
 	for (size_t i = 0; i < d->entity_count && all != RENAMING_FAILED; i++) {
 		enum renaming_end end;

@@ -151,11 +151,11 @@ struct plan_action {
 	struct plan_ask *asks;             /* TARGET: without any, it may be missing */
 	size_t ask_count, ask_capacity;
 	const struct value *args; /* TARGET: the identity by which the item referred to it before; NULL: it did not */
-	bool named;     /* messages about it say which item it is: there are several */
-	bool takes;     /* TARGET: it has the sequence that a number is taken from */
-	bool witnessed; /* it was read (P4): if refused for that, the write starts again */
-	bool left_out;  /* it is gone, which is fine */
-	bool foreseen;  /* the run's memo has the item after the action (write_shown.c) */
+	bool named;               /* messages about it say which item it is: there are several */
+	bool takes;               /* TARGET: it has the sequence that a number is taken from */
+	bool witnessed;           /* it was read (P4): if refused for that, the write starts again */
+	bool left_out;            /* it is gone, which is fine */
+	bool foreseen;            /* the run's memo has the item after the action (write_shown.c) */
 };
 
 struct plan {
@@ -174,8 +174,8 @@ struct plan {
 	struct marker *markers; /* to put; deleting.h */
 	size_t marker_count;
 	struct renaming *renaming; /* that this begins; NULL: none */
-	enum write_shown shown; /* plan_shown(), of the commit */
-	struct plan **parts;    /* P5 */
+	enum write_shown shown;    /* plan_shown(), of the commit */
+	struct plan **parts;       /* P5 */
 	size_t part_count, part_capacity;
 };
 

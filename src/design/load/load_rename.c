@@ -17,7 +17,8 @@ void load_rename(struct load *l, void *into, const struct yaml *y)
 
 	m->place = y->place;
 	if (load_words(l, y, "'rename'", rename_words, m, NULL) && !m->then_count)
-		load_error(l, y->place, "missing-word", "'rename' needs 'then move': the patterns that find what follows");
+		load_error(l, y->place, "missing-word",
+			   "'rename' needs 'then move': the patterns that find what follows");
 }
 
 /* An identity that never changes needs no rule; that of an item which follows another changes with that. */
@@ -54,14 +55,23 @@ static void check_pattern(struct load *l, const struct entity *e, const struct a
 	for (size_t i = 0; !x->of && !any && i < l->d->entity_count; i++)
 		any = entity_follows(&l->d->entities[i], e, 0) != NULL;
 	if (!any)
-		load_error(
-			l, m->place, "wrong-value",
-			"nothing says which attributes of the rows of '%.*s' name the %.*s: they need 'requires' or 'counts' with it",
-			SLICE_ARG(x->name), SLICE_ARG(e->name));
+		load_error(l, m->place, "wrong-value",
+			   "nothing says which attributes of the rows of '%.*s' name the %.*s: they need 'requires' or 'counts' with it",
+			   SLICE_ARG(x->name), SLICE_ARG(e->name));
+}
+
+static bool is_renamed(const struct load *l, const struct entity *e)
+{
+	for (size_t i = 0; i < l->d->entity_count; i++)
+		if (l->d->entities[i].rename.then_count && entity_follows(e, &l->d->entities[i], 0))
+			return true;
+	return e->rename.then_count > 0;
 }
 
 void load_check_renames(struct load *l)
 {
+	for (size_t i = 0; i < l->d->entity_count; i++)
+		l->entities[i].is_renamed = is_renamed(l, &l->entities[i]);
 	EACH (struct entity, e, l->entities, l->d->entity_count) {
 		load_subject(l, "entity", e->name);
 		if (e->rename.then_count && !can_be_renamed(l, e))

@@ -47,8 +47,8 @@ struct load_shape {
 /* Of a whole file; and those that several tables use. */
 extern const struct load_shape load_indexes_shape, load_stream_shape, load_billing_shape, load_callers_shape,
 	load_entities_shape, load_accesses_shape, load_processors_shape, load_traffic_shape, load_companions_shape,
-	load_actions_shape, load_delete_shape, load_rename_shape, load_login_shape, load_then_shape, load_merge_shape, load_walk_shape,
-	load_rank_shape, load_tree_shape, load_show_shape, load_claims_shape, load_login_claims_shape,
+	load_actions_shape, load_delete_shape, load_rename_shape, load_login_shape, load_then_shape, load_merge_shape,
+	load_walk_shape, load_rank_shape, load_tree_shape, load_show_shape, load_claims_shape, load_login_claims_shape,
 	load_everywhere_shape, load_also_shape, load_structures_shape;
 extern const struct load_shape load_design_shape, load_key_shape, load_attribute_shape, load_where_shape,
 	load_path_shape, load_item_shape, load_any_shape;
