@@ -1,10 +1,11 @@
 // Renaming an item that others belong to: they follow, each in one transaction, and nothing of the old name is left.
 // SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
-import { ROOT, runToEnd, scan, startDesign, until } from './harness.mjs';
+import { ROOT, freshDirectory, runToEnd, scan, startDesign, until } from './harness.mjs';
 import { killable } from './killable.mjs';
 
 const FORGE = join(ROOT, 'tests', 'designs', 'renames', 'forge.yaml');
@@ -242,4 +243,40 @@ test('a server that is killed in the middle goes on, and nothing is doubled or l
   await until('the processors to be through', async () => (await run.operator.get('/processors')).body.idle);
   assert.equal((await run.operator.list('/notices?limit=100')).length, 30);
   await place.end(run);
+});
+
+test('docs/design-language.md: the design with a rename', async () => {
+  const text = readFileSync(join(ROOT, 'docs', 'design-language.md'), 'utf8');
+  const path = join(freshDirectory(), 'forge.yaml');
+  writeFileSync(path, /### Renames that others follow.*?```yaml\n(.*?)```/s.exec(text)[1]);
+  const { stdout } = await runToEnd(['check', path]);
+  assert.match(stdout, /0 errors, 0 warnings/, stdout);
+  const app = await startDesign(path);
+  const ann = await app.as('ann', 'user');
+  await ann.post('/repos', { owner: 'ann', repo: 'old' });
+  for (const title of ['a', 'b']) await ann.post('/repos/ann/old/issues', { title });
+  await ann.post('/repos/ann/old/issues/2/comments', { text: 'c' });
+  await ann.patch('/repos/ann/old', { owner: 'bob', repo: 'new' });
+  assert.equal((await ann.get('/repos/bob/new')).body.issues, 2);
+  await ann.get('/repos/ann/old', { status: 404 });
+  await through(app);
+  assert.deepEqual((await ann.list('/repos/bob/new/issues')).map(({ title }) => title), ['a', 'b']);
+  assert.deepEqual((await ann.list('/repos/bob/new/issues/2/comments')).map(({ text }) => text), ['c']);
+});
+
+test('check says what does not follow', async () => {
+  const text = readFileSync(FORGE, 'utf8');
+  const said = async (from, to) => {
+    const path = join(freshDirectory(), 'forge.yaml');
+    assert.ok(text.includes(from), from);
+    writeFileSync(path, text.replace(from, to));
+    return (await runToEnd(['check', path])).stdout;
+  };
+  assert.match(await said('rename: {then move: [issues of repo, milestones of repo, stars of repo]}', 'rename: {then move: [issues of repo, milestones of repo]}'), /may change, and Star refers to it \[identity-can-change\]/);
+  assert.match(await said('    rename: {then move: comments of issue}\n', ''), /a Issue follows the Repo that is renamed, and Comment, which refers to it, does not \[left-behind\]/);
+  assert.match(await said('then move: comments of issue', 'then move: stars of person'), /forge\.yaml:\d+:13: error: .*does not start from the identity of a Issue/);
+  assert.match(await said('then move: comments of issue', 'then move: repos'), /error: .*does not start from the identity/);
+  assert.match(await said('then move: comments of issue', 'then move: nowhere'), /error: .*nowhere/);
+  assert.match(await said('{then move: comments of issue}', '{}'), /error: .*then move/);
+  assert.match(await said("counts: ['Repo(owner, repo).stars']", 'requires: []'), /error: nothing says which attributes of the rows of 'stars of repo' name the Repo/);
 });

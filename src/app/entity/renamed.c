@@ -104,6 +104,16 @@ static bool look_at_own(struct run *r, const struct entity *e, const struct valu
 	return true;
 }
 
+bool renamed_away(struct run *r, const struct entity *e, const struct value *args, bool *out)
+{
+	struct marked m = { NULL, NULL };
+
+	if (e->rename.then_count && !read_marker(r, e, args, &m))
+		return false;
+	*out = m.from && values_equal(m.from, args, e->param_count);
+	return true;
+}
+
 /* Where the reference's arguments are in the entity's identity. */
 static bool places_of(const struct entity *e, const struct reference *x, size_t *places)
 {

@@ -37,9 +37,11 @@ struct value renamed_key(struct run *r, const struct entity *e, struct value ide
 /* For an item that was not found: looks for a marker that leads away from its name, or, if it follows another item, for
  * one of that item's: then it may be under either name. Notes what it finds; *found: look again. */
 bool renamed_look(struct run *r, const struct entity *e, const struct value *args, size_t n, bool *found) MUST_CHECK;
-/* The same, and of an item that follows another the name it will have when it has followed. */
-const struct value *renamed_name(struct run *r, const struct entity *e, const struct value *args, size_t n);
+/* Whether the item of this name has another one now, and its children still follow. */
+bool renamed_away(struct run *r, const struct entity *e, const struct value *args, bool *out) MUST_CHECK;
 /* The identity that these values mean in this run. */
 const struct value *renamed_now(const struct run *r, const struct entity *e, const struct value *args, size_t n);
+/* The same, and of an item that follows another the name it will have when it has followed. */
+const struct value *renamed_name(struct run *r, const struct entity *e, const struct value *args, size_t n);
 
 #endif
