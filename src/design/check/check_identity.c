@@ -204,7 +204,8 @@ static void left_behind(struct checker *c, const struct entity *e)
 		check_say(c, e->rename.then_count ? e->rename.place : AT_SUBJECT,
 			  "a %.*s follows the %.*s that is renamed, and %.*s, which refers to it, does not",
 			  SLICE_ARG(e->name), SLICE_ARG(of->name), SLICE_ARG(other->name));
-		check_repair(c, "Say `rename: {then move: …}` of %.*s, with a pattern that finds them.", SLICE_ARG(e->name));
+		check_repair(c, "Say `rename: {then move: …}` of %.*s, with a pattern that finds them.",
+			     SLICE_ARG(e->name));
 	}
 }
 
@@ -214,7 +215,8 @@ static void follows_not(struct checker *c, const struct entity *e)
 	for (size_t i = 0; i < e->rename.then_count; i++)
 		EACH (struct entity, other, c->d->entities, c->d->entity_count) {
 			const struct access *a = e->rename.then_access[i];
-			if (other == e || a->of || !reach_has_entity(check_reach(c, a), other) || entity_follows(other, e, 0))
+			if (other == e || a->of || !reach_has_entity(check_reach(c, a), other) ||
+			    entity_follows(other, e, 0))
 				continue;
 			check_say(c, e->rename.place, "%.*s also finds %.*s, and nothing says how it names the %.*s",
 				  SLICE_ARG(a->name), SLICE_ARG(other->name), SLICE_ARG(e->name));

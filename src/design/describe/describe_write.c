@@ -256,7 +256,8 @@ static void put_action(struct buf *b, const struct design *d, const struct entit
 void describe_write(struct buf *b, const struct design *d, const struct entity *e, enum allow_verb verb,
 		    const struct action *action)
 {
-	bool more = has_more(b->arena, e, verb, NULL) || ((e->delete_.then_count || e->rename.then_count) && verb != ALLOW_UPDATE);
+	bool more = has_more(b->arena, e, verb, NULL) ||
+		    ((e->delete_.then_count || e->rename.then_count) && verb != ALLOW_UPDATE);
 	enum allow_verb request = verb == ALLOW_DELETE && e->delete_.soft ? ALLOW_UPDATE : verb;
 
 	if (action) {
