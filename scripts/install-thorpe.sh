@@ -18,9 +18,12 @@ fi
 
 # Does not build, so that root does not own build/: build first, then `sudo make install`.
 [ -x build/thorpe ] || die "build/thorpe does not exist yet: run 'make build' first."
-mkdir -p "$bin" "$share/designs/demo" 2>/dev/null || die "cannot write to ${DESTDIR:-}$prefix: run 'sudo make install', or set PREFIX."
+mkdir -p "$bin" "$share/designs/demo" "$share/designs/examples" 2>/dev/null || die "cannot write to ${DESTDIR:-}$prefix: run 'sudo make install', or set PREFIX."
 install -m 755 build/thorpe "$bin/thorpe"
 install -m 644 designs/*.yaml "$share/designs/"
+for file in designs/examples/*.yaml; do
+    [ ! -f "$file" ] || install -m 644 "$file" "$share/designs/examples/"
+done
 install -m 644 designs/demo/*.json "$share/designs/demo/"
 say "installed $bin/thorpe, and the designs in $share/designs"
 # Old files go: their names have a hash of their content.

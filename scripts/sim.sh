@@ -3,6 +3,7 @@
 # tests/sim/sim.h. SPDX-License-Identifier: Apache-2.0
 . "$(dirname "$0")/lib.sh"
 
+shopt -s nullglob
 args=(--seeds "${SEEDS:-100}")
 [ -z "${SEED:-}" ] || args=(--seed "$SEED" --seeds "${SEEDS:-1}")
 [ -z "${DESIGN:-}" ] || args+=(--design "$DESIGN")
@@ -10,4 +11,4 @@ args=(--seeds "${SEEDS:-100}")
 [ -z "${WITHOUT:-}" ] || args+=(--without "$WITHOUT")
 [ -z "${CLIENTS:-}" ] || args+=(--clients "$CLIENTS")
 [ -z "${STEPS:-}" ] || args+=(--steps "$STEPS")
-exec build/tests/sim/sim "${args[@]}" designs/*.yaml tests/designs/*/*.yaml
+exec build/tests/sim/sim "${args[@]}" designs/*.yaml designs/examples/*.yaml tests/designs/*/*.yaml

@@ -5,11 +5,12 @@
 #include "app/db/lag.h"
 #include "app/db/moved.h"
 #include "app/db/rehearse.h"
+#include "app/file/file.h"
 #include "app/read/read.h"
 #include "app/rest/app_exchange.h"
 #include "app/rest/idempotency.h"
 #include "app/write/deleting.h"
-#include "app/write/renaming.h"
+#include "app/write/renaming/renaming.h"
 #include "app/write/write.h"
 #include "base/alloc.h"
 #include "base/clock.h"
@@ -41,10 +42,13 @@ struct app *app_new(const struct app_options *o)
 	app->design = o->design;
 	app->database = o->database;
 	app->clock = o->clock ? o->clock : &clock_system;
+	app->media = o->media;
+	app->file_hold_ms = 1000 * (o->media_hold_s ? o->media_hold_s : FILE_HOLD_S);
+	app->file_caller_most = o->media_caller_most ? o->media_caller_most : FILE_CALLER_MOST;
 	memcpy(app->secret, o->secret, sizeof(app->secret));
 	app->callers = callers_new(o->design, o->secret);
 	app->gather = gather_new();
-	app->mail = mail_queue_new();
+	app->mail = mail_post_new();
 	app->idempotency = idempotency_new();
 	app->lag = o->database && o->database->is_remote ? lag_new(o->design) : NULL;
 	app->guesses = o->database && o->database->is_remote ? guesses_new(app->clock)
@@ -54,7 +58,7 @@ struct app *app_new(const struct app_options *o)
 		app->index = app_index_make(app->design, &app->arena);
 		app->body_bytes = app_body_needs(app->design);
 		app->reads = reads_new(&app->arena, app->design);
-		ok = make_cursor_key(app);
+		ok = make_cursor_key(app) && file_make_key(app);
 	}, {
 		ok = false;
 	});
@@ -70,13 +74,14 @@ void app_free(struct app *app)
 		return;
 	callers_free(app->callers);
 	gather_free(app->gather);
-	mail_queue_free(app->mail);
+	mail_post_free(app->mail);
 	idempotency_free(app->idempotency);
 	guesses_free(app->guesses);
 	lag_free(app->lag);
 	arena_release(&app->arena);
 	OPENSSL_cleanse(app->secret, sizeof(app->secret));
 	OPENSSL_cleanse(app->cursor_key, sizeof(app->cursor_key));
+	OPENSSL_cleanse(app->file_key, sizeof(app->file_key));
 	mem_free(app);
 }
 
@@ -250,6 +255,7 @@ bool app_is_quick(struct app *app, const struct app_request *q)
 
 #define TICK_MS             1000
 #define SWEEP_EVERY_MS      10000
+#define FILES_EVERY_MS      10000
 #define SWEEP_LATE_EVERY_MS 1000 /* where markers wait for late indexes (deleting.h M4) */
 
 /* Finishes cascades that a killed server, a stopped keeper or a late index has left. Returns when to look again, in
@@ -270,6 +276,21 @@ static int64_t sweep_deletions(struct app *app, struct run *r)
 		next_ms = every_ms;
 	app->sweep_ms = r->now_ms + next_ms;
 	return next_ms;
+}
+
+/* Removes files that no item has. */
+static void sweep_files(struct app *app, struct run *r)
+{
+	int64_t every_ms = app->file_hold_ms / 8 < FILES_EVERY_MS ? app->file_hold_ms / 8 : FILES_EVERY_MS;
+
+	if (!app->media || !design_has_files(app->design) ||
+	    (r->now_ms < app->file_sweep_ms && r->now_ms > app->file_sweep_ms - every_ms))
+		return;
+	app->file_sweep_ms = r->now_ms + every_ms;
+	r->problem = (struct problem){ 0 };
+	if (!file_sweep(r))
+		log_warn("%.*s: files that no item has are not all removed yet: %.*s", SLICE_ARG(app->design->name),
+			 SLICE_ARG(r->problem.detail));
 }
 
 void app_look(struct app *app, struct backend *b)
@@ -342,6 +363,8 @@ int64_t app_tick(struct app *app, struct backend *b, bool last)
 			next_ms = next_tick(app, &r);
 		if (!last)
 			look_whether_moved(app, &r);
+		if (!last && !app->moved)
+			sweep_files(app, &r);
 	}, {
 		log_warn("%.*s: gathered actions are not written yet: out of memory", SLICE_ARG(app->design->name));
 	});

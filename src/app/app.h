@@ -14,6 +14,9 @@ struct app_options {
 	uint8_t secret[CALLER_SECRET_BYTES]; /* of this server: keys of tokens and cursors are derived from it */
 	const struct clock *clock;           /* NULL: the system's */
 	struct database *database;           /* outlives the app */
+	struct media *media;                 /* where files are; outlives the app. NULL: nowhere */
+	int64_t media_hold_s;                /* a file is uploaded and taken within this time; 0: an hour */
+	int64_t media_caller_most;           /* bytes of one caller's files; 0: 1 GB */
 };
 struct app *app_new(const struct app_options *o); /* NULL: out of memory */
 void app_free(struct app *app);

@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "app/demo.h"
+#include "app/auth/caller.h"
 #include "base/log.h"
 #include "json/json.h"
 #include "base/timestamp.h"
@@ -97,6 +98,15 @@ bool demo_is_empty(struct app *app, struct backend *b, struct arena *a)
 
 /* ---- steps ---- */
 
+static void read_claims(struct app *app, struct backend *b, struct arena *a, const struct json *claims, struct caller *c)
+{
+	struct run r = { .app = app, .design = app_design(app), .backend = b, .arena = a };
+
+	caller_read_claims(&r, claims, false);
+	c->claims = r.caller.claims;
+	c->claim_count = r.caller.claim_count;
+}
+
 static void read_caller(struct arena *a, const struct json *step, struct caller *c)
 {
 	const struct json *roles = json_get(step, "roles");
@@ -151,6 +161,7 @@ static bool play_step(struct app *app, struct backend *b, struct arena *a, const
 		return false;
 	}
 	read_caller(a, step, &caller);
+	read_claims(app, b, a, json_get(step, "claims"), &caller);
 	app_handle(app, b, a, &q, &reply);
 	if (reply.status < 400)
 		return true;

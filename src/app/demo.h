@@ -4,7 +4,7 @@
  *      "steps": [{"as": "alice", "roles": ["user"], "method": "POST", "path": "/users", "body": {…}, "at": "-3 days"}]}
  *
  * Each step is a request to the REST API below /api/<design>, under all its rules. `as` is the caller, by default an
- * operator. `at` is the time of the request: a timestamp, or an age, so that the data stays recent.
+ * operator; `claims` are those of its token. `at` is the time of the request: a timestamp, or an age, so that the data stays recent.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef THORPE_APP_DEMO_H
 #define THORPE_APP_DEMO_H

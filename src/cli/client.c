@@ -1,10 +1,10 @@
-/* One request by remote/fetch.h.
+/* One request by fetch/fetch.h.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <stdio.h>
 
 #include "base/alloc.h"
 #include "cli/client.h"
-#include "remote/fetch.h"
+#include "fetch/fetch.h"
 
 #define CONNECT_MS 5000
 #define TOTAL_MS   60000

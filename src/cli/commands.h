@@ -5,8 +5,8 @@
 
 #include "cli/command.h"
 
-extern const struct command command_call, command_check, command_client, command_copy, command_deploy, command_doc,
-	command_new, command_processors, command_role, command_salvage, command_schema, command_serve, command_token,
-	command_verify;
+extern const struct command command_call, command_check, command_client, command_copy, command_deploy, command_diff,
+	command_doc, command_new, command_processors, command_role, command_salvage, command_schema, command_serve,
+	command_token, command_verify;
 
 #endif

@@ -116,7 +116,9 @@ static bool put_example(struct buf *out, const char *example, const char *name)
 	struct buf problems;
 
 	if (!path)
-		return complain(EXIT_REFUSED, "there is no example '%s': name a file, or one of designs/", example),
+		return complain(EXIT_REFUSED,
+				"there is no example '%s': name a file, or one of designs/ or designs/examples/",
+				example),
 		       false;
 	findings_init(&findings, out->arena);
 	if (!design_load_file(out->arena, path, &source, &findings)) {

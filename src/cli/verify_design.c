@@ -3,9 +3,11 @@
 #include <stdio.h>
 #include <unistd.h>
 #include "api/local.h"
+#include "app/db/provision.h"
 #include "base/clock.h"
 #include "cli/design_file.h"
 #include "cli/verify.h"
+#include "evolve/served.h"
 #include "oracle/oracle.h"
 #include "remote/remote.h"
 
@@ -219,6 +221,23 @@ static bool mend_all(struct asking *x, struct oracle_summary *m)
 	return check(x, print_finding, m);
 }
 
+/* Whether nothing is left that the design before knew and this one does not. */
+static bool fits(const struct oracle_summary *m)
+{
+	return !m->differences && !m->pending && !m->kinds[ORACLE_STRANGER] && !m->kinds[ORACLE_ATTRIBUTE_UNKNOWN];
+}
+
+/* From now on changes are told from this design: `thorpe serve`. */
+static bool keep(struct asking *x)
+{
+	struct error e = { 0 };
+
+	arena_clear(&x->arena);
+	if (provision_beside(x->backend, x->design, &x->arena, &e) && served_keep(x->backend, x->design, &x->arena, &e))
+		return true;
+	return complain(false, "%.*s: %.*s", SLICE_ARG(x->design->name), SLICE_ARG(e.message));
+}
+
 static int ask(const struct verify_options *o, struct backend *b, const struct design *d)
 {
 	struct asking x = { .options = o, .design = d, .backend = b, .told_us = clock_monotonic_us() };
@@ -234,6 +253,8 @@ static int ask(const struct verify_options *o, struct backend *b, const struct d
 		if (ok)
 			print_summary(&x, &summary);
 	}
+	if (ok && o->repair && fits(&summary))
+		ok = keep(&x);
 	arena_release(&x.arena);
 	return !ok || summary.differences ? EXIT_REFUSED : 0;
 }

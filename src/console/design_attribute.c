@@ -79,7 +79,8 @@ static void put_flags(struct buf *b, const struct attribute *x)
 		{ x->lower, "lower" },         { x->hidden, "hidden" },
 		{ x->private_, "private" },    { x->compressed, "compressed" },
 		{ x->the_caller, "the caller" }, { x->from_key, "from the key" },
-		{ x->last_writer, "last writer" },
+		{ x->last_writer, "last writer" }, { x->may_be_missing, "may be missing" },
+		{ x->tree, "tree" },
 	};
 	/* clang-format on */
 
@@ -147,6 +148,25 @@ static void put_from(struct buf *b, const struct attribute *x)
 		doc_member(b, "from", buf_slice(&text));
 }
 
+/* The values that address the item: attributes, of which one is this. */
+static void put_refers(struct buf *b, const struct attribute *x)
+{
+	if (!x->refers)
+		return;
+	json_member_open(b, "refers", '{');
+	doc_member(b, "entity", x->refers->entity);
+	json_member_open(b, "args", '[');
+	for (size_t i = 0; i < x->refers->arg_count; i++) {
+		struct buf text;
+
+		buf_init(&text, b->arena);
+		term_print(&text, x->refers->args[i]);
+		doc_text(b, i == x->refers_part ? x->name : buf_slice(&text));
+	}
+	json_close(b, ']');
+	json_close(b, '}');
+}
+
 static void put_inside(struct buf *b, const struct attribute *x)
 {
 	if (x->members) {
@@ -172,6 +192,7 @@ void design_attribute_doc(struct buf *b, const struct attribute *x)
 		doc_member_texts(b, "choices", x->choices, x->choice_count);
 	put_flags(b, x);
 	put_from(b, x);
+	put_refers(b, x);
 	put_inside(b, x);
 	design_line(b, x->place);
 	json_close(b, '}');

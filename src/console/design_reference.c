@@ -64,6 +64,10 @@ static void add_all_declared(struct references *x)
 {
 	const struct entity *e = x->from;
 
+	for (const struct attribute *a = e->attributes; a != e->attributes + e->attribute_count; a++)
+		if (a->refers)
+			add_declared(x, a->refers->entity, a->refers->args, a->refers->arg_count);
+
 	add_requirements(x, e->requires, e->require_count);
 	for (size_t i = 0; i < e->count_count; i++)
 		add_declared(x, e->counts[i].target.entity, e->counts[i].target.args, e->counts[i].target.arg_count);

@@ -3,7 +3,8 @@
  *
  *   copied    DELETING and RENAMING (unfinished deletions and renames continue at the target), PARKED and the positions of its
  *             retries, PROCESSOR (paused; not a waiting replay, which belongs to the old stream), REPLY (answers under
- *             an Idempotency-Key), LOGIN (failed logins), SECRET (tokens, cursors), and all kinds not listed here
+ *             an Idempotency-Key), LOGIN (failed logins), SECRET (tokens, cursors), MAIL (tokens to send), and all kinds not
+ *             listed here
  *   not       POSITION and ENDED (of the old stream), LEASE (of the old servers), COPY (the copy's own state), MOVED
  *             (the source refuses writes; closed.c). The target's own MOVED, of an earlier move away from it, is
  *             removed

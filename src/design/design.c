@@ -223,6 +223,13 @@ bool is_assigned(const struct assignment *list, size_t n, struct slice attribute
 	return false;
 }
 
+const struct attribute *attribute_referred(const struct attribute *a)
+{
+	const struct entity *to = a->refers ? a->refers->to : NULL;
+
+	return to && a->refers_part < to->param_count ? entity_attribute(to, to->params[a->refers_part]) : NULL;
+}
+
 /* ---- following a rename ---- */
 
 bool reference_follows(const struct entity *e, const struct reference *r)

@@ -70,20 +70,32 @@ struct structure {
 };
 #define STRUCTURE_DEPTH_MAX 8
 
+/* A file that is kept beside the table (app/file/file.h). The value is a map: its id, type, size, perhaps its name. */
+struct file_rule {
+	const struct slice *types; /* image/png, or all of a kind: image/ and a star */
+	size_t type_count;         /* 0: any */
+	int64_t most;              /* bytes */
+};
+#define FILE_MOST_BYTES (INT64_C(1) << 30)
+#define FILE_TYPE_MOST  100 /* characters of a media type */
+#define FILE_NAME_MOST  200 /* characters of a file's name */
+
 struct attribute {
 	struct slice name;
 	struct slice group, word; /* of a counter in a map, named group.word; empty: none */
+	struct slice was;         /* its name in the design before this one; empty: the same, or it is new */
 	const struct name *at;    /* the same name as a number (name.h), as every `at` here */
 	struct place place;
 	enum attr_type type;
 	enum attr_type element;          /* LIST, SET; ATTR_MAP for lists of anything, and of structures */
 	const struct structure *members; /* MAP: it has these; NULL: anything, or `each` */
 	const struct attribute *each; /* LIST of structures, `map of T`: what each value is, without a name; NULL: no such type */
-	enum attr_form form;         /* STRING; of LIST and SET each element's */
-	bool fine;                   /* TIMESTAMP: with milliseconds; of LIST each element */
-	const struct regex *matches; /* STRING, TEXT; of LIST and SET each element. NULL: any text */
-	const char *matches_says;    /* "a text that matches …" */
-	const struct slice *choices; /* ENUM */
+	const struct file_rule *file; /* MAP: of a file; NULL: it is none */
+	enum attr_form form;          /* STRING; of LIST and SET each element's */
+	bool fine;                    /* TIMESTAMP: with milliseconds; of LIST each element */
+	const struct regex *matches;  /* STRING, TEXT; of LIST and SET each element. NULL: any text */
+	const char *matches_says;     /* "a text that matches …" */
+	const struct slice *choices;  /* ENUM */
 	size_t choice_count;
 	bool required, id, now, touched, counter, fixed, lower, hidden, private_, compressed, the_caller;
 	bool sequence;          /* a counter that moves only when a number is taken from it */
@@ -116,6 +128,12 @@ struct attribute {
 	const struct name *after_at;
 	int64_t after_seconds;
 	const struct term *when; /* present only when this holds; NULL: always */
+	/* reference to E, E(args): its type is that of the part of E's identity that it is. Of a list
+	 * or set each element is a reference, and in `refers` the variable of a loop (requirement.each) */
+	const struct reference *refers; /* NULL: none */
+	size_t refers_part;             /* which argument it is */
+	bool may_be_missing;            /* nothing asks whether the item exists */
+	bool tree;                      /* the item is of the same kind: its parent */
 	/* It names an item whose identity is `lower`, and is stored in lower case: always (then `lower`), or while one
 	 * of these holds */
 	const struct term **lower_when;
@@ -180,11 +198,13 @@ struct requirement {
 	struct each_rule each;
 	const struct term *when;
 	const struct term *if_;
-	struct slice sentence; /* empty: a standard one */
+	struct slice sentence;      /* empty: a standard one */
+	const struct attribute *of; /* made by that reference; NULL: it is written as a requirement */
 };
 
 struct check_rule {
 	const struct term *term;
+	bool of_counter; /* it reads a counter of the item */
 	struct slice sentence;
 	struct place place;
 };
@@ -284,9 +304,24 @@ struct login_claim {
 	struct place place;
 };
 
-/* mail: {to, address, verified, reset, proof}: single-use tokens that are sent to the account's address */
+/* a text with placeholders: <token>, <expires>, <title>, or an attribute of the account */
+struct letter_part {
+	enum letter_is { LETTER_LITERAL, LETTER_TOKEN, LETTER_EXPIRES, LETTER_TITLE, LETTER_ATTRIBUTE } is;
+	struct slice text; /* the literal, or the name of the attribute */
+	const struct name *at;
+};
+struct letter_text {
+	const struct letter_part *parts; /* none: not given */
+	size_t count;
+};
+struct letter {
+	struct letter_text subject, text;
+};
+
+/* mail: {to, address, verified, reset, proof, letters}: single-use tokens that are sent to the account's address */
 struct login_mail {
-	struct slice to, secret;        /* the webhook that sends mail; signs it, empty: the design's own */
+	struct slice to, secret; /* the webhook that sends mail, empty: --smtp; signs it, empty: the design's own */
+	struct letter reset_letter, proof_letter; /* for --smtp */
 	struct slice address, verified; /* attributes: where it goes; that the address is proved, empty: none */
 	const struct name *address_at, *verified_at;
 	int64_t reset_seconds, proof_seconds; /* validity of the tokens */
@@ -317,6 +352,7 @@ struct login {
 
 struct entity {
 	struct slice name;
+	struct slice was; /* its name in the design before this one; empty: the same, or it is new */
 	struct place place;
 	struct slice path; /* /users/<user_id> */
 	const struct template *path_template;
@@ -344,7 +380,8 @@ struct entity {
 	const struct term *allow[ALLOW_VERBS]; /* NULL: only operators */
 	/* The rule for everywhere, already a part of `allow`, for what no `allow` decides. NULL: none, or exempt */
 	const struct term *everywhere;
-	bool everywhere_moves; /* it must also hold for the item as an update leaves it */
+	bool everywhere_moves;  /* it must also hold for the item as an update leaves it */
+	bool everywhere_begins; /* it must also hold for an item that is written together with another one */
 	const struct action *actions;
 	size_t action_count;
 	struct delete_rule delete_;
@@ -552,7 +589,7 @@ struct callers {
 	const struct slice *roles;
 	size_t role_count;
 	/* permissions: Entity.attribute through pattern(with) by ref */
-	struct slice permissions_pattern, permissions_entity, permissions_attribute, permissions_ref;
+	struct slice permissions_entity, permissions_attribute, permissions_ref;
 	const struct access *permissions_access; /* the same, in this order */
 	const struct entity *permissions_of;
 	const struct name *permissions_at, *permissions_ref_at;
@@ -586,7 +623,7 @@ struct design {
 	const struct structure *types; /* in the order of the file */
 	size_t type_count;
 	struct slice name, title, table;
-	struct place table_place;
+	struct place table_place, ttl_place;
 	struct key_schema key;
 	const struct design_index *indexes;
 	size_t index_count;
@@ -645,6 +682,27 @@ static inline bool attribute_is_structured(const struct attribute *a)
 {
 	return a->members || a->each;
 }
+/* The attribute that the reference is a value of: a part of the other item's identity. NULL: it is no reference, or not
+ * resolved yet. */
+const struct attribute *attribute_referred(const struct attribute *a);
+/* Whether each element of the attribute is a reference, not the attribute. */
+static inline bool attribute_has_references(const struct attribute *a)
+{
+	return a->refers && (a->type == ATTR_LIST || a->type == ATTR_SET);
+}
+/* What files the attribute holds, itself or as a list of them; NULL: none. */
+static inline const struct file_rule *attribute_file(const struct attribute *a)
+{
+	return a->type == ATTR_LIST && a->each ? a->each->file : a->file;
+}
+/* Whether some attribute of the entity holds files. */
+bool entity_has_files(const struct entity *e);
+/* The same of some entity. */
+bool design_has_files(const struct design *d);
+/* Whether the rule allows the type, which is in lower case. */
+bool file_rule_allows(const struct file_rule *f, struct slice type);
+/* "image/png or image/webp of at most 5 MB" */
+struct slice file_rule_text(struct arena *a, const struct file_rule *f);
 /* Whether it tells items apart for ever: unique, and it never changes. NULL: no. */
 static inline bool attribute_is_id(const struct attribute *a)
 {

@@ -197,7 +197,8 @@ static void put_accesses(const struct design *d, struct buf *out, const char *wh
 	bool first = true;
 
 	EACH (struct access, a, d->accesses, d->access_count)
-		if (a->path.n && isolation_by_key(d, a) == by_key)
+		/* What `then` leads to is judged row by row, whatever the key proves of the rows. */
+		if (a->path.n && (isolation_by_key(d, a) && !a->has_then) == by_key)
 			put_name(out, what, a->name, &first);
 	end_list(out, first);
 }

@@ -118,6 +118,7 @@ static void add_attribute(struct making *m, const struct attribute *a)
 	s->hidden = a->hidden;
 	s->private_ = a->private_;
 	s->compressed = a->compressed;
+	s->apart = a->compressed || attribute_file(a);
 	s->plain = !a->hidden && !a->private_ && !a->compressed;
 	s->tagged = !a->hidden && !moves_by_itself(m->entity, a->name, 0);
 	/* An attribute that is itself a key is always stored: the database needs it. */

@@ -21,6 +21,7 @@ struct slot {
 	uint32_t at;                       /* its number, in the order of writing */
 	const struct attribute *attribute; /* NULL: a key, or a name that is not an attribute of the entity */
 	bool hidden, private_, compressed;
+	bool apart;  /* its JSON is not the value's own: compressed, or files */
 	bool plain;  /* none of these */
 	bool tagged; /* part of the ETag: no counter, and nothing that depends on one */
 	bool stored; /* part of the stored item, too, not only of the full one */

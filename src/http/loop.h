@@ -94,6 +94,7 @@ struct loop {
 	struct workers *workers; /* shared by all loops; has its own lock */
 	struct workers *hashers; /* the same for requests that hash a password */
 	const struct http_forward *forward;
+	const struct http_ready *ready;
 	void *local; /* as each worker has, for requests answered inline (workers.h) */
 
 	struct conn *conns; /* all of them */

@@ -274,6 +274,7 @@ static bool init_thread(struct server *s, struct loop_thread *t)
 	l->api_thread = api_thread_new(s->api);
 	l->workers = s->workers;
 	l->forward = &s->options.forward;
+	l->ready = &s->options.ready;
 	l->hashers = s->hashers;
 	l->local = o->local.make ? o->local.make(o->local.ctx) : NULL;
 	t->ready = l->api_thread && (l->local || !o->local.make) && loop_init(l);

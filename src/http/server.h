@@ -39,6 +39,13 @@ struct http_forward {
 	void *ctx;
 };
 
+/* Why not all requests can be answered now, besides what api_health() knows: a sentence without paths; NULL: they can.
+ * Must be quick: event loops call it. `why` NULL: nothing else is known. */
+struct http_ready {
+	const char *(*why)(void *ctx);
+	void *ctx;
+};
+
 /* The delay before a write starts, in milliseconds. `app` NULL: a write of DynamoDB's API. Must be quick: event loops
  * call it. */
 struct write_delay {
@@ -67,6 +74,7 @@ struct server_options {
 	size_t metric_count;
 	struct write_delay write_delay;
 	struct http_forward forward;
+	struct http_ready ready; /* for /readyz */
 	struct http_limits limits;
 	const struct clock *clock; /* for signatures; NULL: the system's */
 	bool handle_signals;       /* SIGTERM and SIGINT stop the server; a second one at once */

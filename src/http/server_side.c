@@ -140,6 +140,7 @@ static bool start_side(struct server *s, struct server_side *m)
 	l->own_routes = own_rows(&l->own_route_count);
 	l->api = s->api;
 	l->forward = &s->options.forward;
+	l->ready = &s->options.ready;
 	l->workers = s->workers;
 	m->thread.ready = loop_init(l);
 	m->thread.started = m->thread.ready && pthread_create(&m->thread.thread, NULL, server_loop_thread, l) == 0;

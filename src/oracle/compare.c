@@ -29,6 +29,7 @@ struct sum {
 struct at_identity {
 	const struct entity *entity;
 	size_t targets;
+	bool circled;
 	bool gone; /* removed, and the keeper has not processed that yet */
 	enum fact_weight weight;
 	struct value key, second;
@@ -424,6 +425,10 @@ static void at_identity_fact(struct comparing *c, enum fact_kind kind, struct fa
 			lives_compare(c->o, f, x->targets, &x->carried);
 		break;
 	case FACT_ROW: take_row(c, f); break;
+	case FACT_REFER:
+		if (!x->targets)
+			refers_compare(c->o, f);
+		break;
 	default: /* FACT_COPY */ take_copy(c, f); break;
 	}
 }
@@ -481,6 +486,8 @@ static void at_identity_end(struct comparing *c)
 		     SLICE_ARG(say_key(r, x->second)));
 		return;
 	}
+	if (x->circled)
+		refers_tell_circle(c->o, x->entity, x->key);
 	for (size_t i = 0; i < x->entity->attribute_count; i++)
 		if (rule->counted[i])
 			compare_counter(c, i);
@@ -575,7 +582,9 @@ static void begin_group(struct comparing *c, enum fact_space space, struct slice
 		c->at_key = (struct at_key){ .key = { (const uint8_t *)join.p, join.n } };
 		break;
 	case SPACE_IDENTITY:
-		c->at_identity = (struct at_identity){ .entity = &d->entities[read_be16(join.p)], .sums = c->sums };
+		c->at_identity = (struct at_identity){ .entity = &d->entities[read_be16(join.p)],
+						       .circled = hash_set_has(&o->circled, hash_bytes(join)),
+						       .sums = c->sums };
 		memset(c->sums, 0, c->at_identity.entity->attribute_count * sizeof(*c->sums));
 		for (size_t i = 0; i < c->at_identity.entity->attribute_count; i++) {
 			struct number zero = number_from_i64(0);

@@ -434,6 +434,8 @@ void imply_item(struct oracle *o, struct value stored, enum fact_weight weight)
 			imply_copy(o, i, &item, key, &full);
 	if (weight == FACT_FULL)
 		lives_imply(o, e, &full, key);
+	if (weight == FACT_FULL)
+		refers_imply(o, &full, key);
 	bonds_imply(o, &(struct scanned){ e, key, &item, &full, companions, n }, weight);
 }
 

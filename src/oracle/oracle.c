@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "oracle/oracle.h"
 #include "app/db/dyn.h"
+#include "base/alloc.h"
 #include "oracle/oracle_internal.h"
 #include "value/codec.h"
 
@@ -136,7 +137,7 @@ static bool make_pass(struct oracle *o)
 	ok = (!o->options->stream || stream_look(o)) && scan(o);
 	if (ok && o->options->passes > 1)
 		stream_follow(o);
-	ok = ok && compare_all(o);
+	ok = ok && refers_find_circles(o) && compare_all(o);
 	if (!ok && !o->stopped && o->run.problem.type == PROBLEM_NONE)
 		(void)run_fail(&o->run, PROBLEM_INTERNAL, "%s", facts_why(o->facts));
 	facts_free(o->facts);
@@ -200,6 +201,8 @@ static void oracle_release(struct oracle *o)
 	hash_set_free(&o->copied);
 	hash_set_free(&o->unseen);
 	hash_set_free(&o->touched);
+	hash_set_free(&o->circled);
+	mem_free(o->parents);
 	arena_release(&o->group);
 	arena_release(&o->scratch);
 	arena_release(&o->kept);

@@ -25,6 +25,8 @@
  *   - Rows that a pattern reaches through other rows (merge … for each) are judged by the parent they name themselves.
  *   - An item with `lives while` is left over when that does not hold. It is a note where nothing in the design
  *     removes it, or where clients can bring it about; pending while the removing processors have not seen the change.
+ *   - A reference names an item that exists. It is a note where the design lets such an item go: a deletion that is
+ *     not soft, cascades, processors, expiry, another identity. A parent of a tree is never below its child.
  *   - Differences explained by changes that the keeper has not seen yet are pending (oracle_options.stream).
  * What cannot be judged is reported once, as a note.
  *
@@ -61,6 +63,8 @@
 	X(ORPHAN, "orphan")                         \
 	X(REQUIREMENT_BROKEN, "requirement-broken") \
 	X(OUTLIVED, "outlived")                     \
+	X(DANGLING, "dangling")                     \
+	X(CIRCLE, "circle")                         \
 	/* notes */                                 \
 	X(STRANGER, "stranger")                     \
 	X(ATTRIBUTE_UNKNOWN, "attribute-unknown")   \

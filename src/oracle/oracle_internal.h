@@ -12,6 +12,7 @@
 #include "app/db/dyn.h"
 #include "app/entity/entity_key.h"
 #include "app/read/read.h"
+#include "app/write/write_plan.h"
 #include "oracle/facts.h"
 #include "oracle/oracle.h"
 
@@ -77,6 +78,11 @@ struct hash_set {
 	size_t count, room;
 };
 
+/* the hash of an identity in a tree, and that of its parent's */
+struct parent {
+	uint64_t child, parent;
+};
+
 /* a shard of the stream */
 struct watched {
 	struct slice shard, iterator; /* iterator empty: it has ended */
@@ -109,6 +115,9 @@ struct oracle {
 	 * thing was read at different moments, so findings about these are not reported, however often passes agree: a
 	 * counter that goes up and down has the same two values again and again. */
 	struct hash_set touched;
+	struct parent *parents; /* of the trees; from malloc */
+	size_t parent_count, parent_room;
+	struct hash_set circled; /* identities that are below themselves */
 	struct watched *watched; /* shards, and from where each is read on */
 	size_t watched_count, watched_room;
 	bool watches;
@@ -156,6 +165,7 @@ enum fact_kind {
 	FACT_COPY,       /* hash, owner's entity, attribute, owner's key */
 	FACT_LIFE,       /* owner's entity, index in `lives while`, owner's key */
 	FACT_ROW,        /* bond, entity, key: a row that names this as its parent */
+	FACT_REFER,      /* owner's entity, index in `requires`, owner's key, identity */
 	/* SPACE_BOND; the join is the bond and the values that parent and row share */
 	FACT_PARENT = 1, /* weight, key (DELETED only) */
 	FACT_CHILD,      /* entity, whether it must have a parent, key */
@@ -228,6 +238,16 @@ void lives_imply(struct oracle *o, const struct entity *e, const struct row *ful
 void lives_compare(struct oracle *o, struct fact_reader *f, bool there, const struct row *carried);
 /* Whether every `lives while` of the item holds now. What it reads becomes a condition of the write (witness.h). */
 bool lives_still(struct run *r, const struct row *full, bool *out) MUST_CHECK;
+
+/* ---- refer.c ---- */
+void refers_mark(struct rules *x);
+void refers_imply(struct oracle *o, const struct row *full, struct value key);
+/* A FACT_REFER whose item does not exist. */
+void refers_compare(struct oracle *o, struct fact_reader *f);
+/* After the scan: o->circled. */
+bool refers_find_circles(struct oracle *o) MUST_CHECK;
+/* Reports an item of o->circled. */
+void refers_tell_circle(struct oracle *o, const struct entity *e, struct value key);
 
 /* ---- owner.c ---- */
 struct owner_found {

@@ -163,6 +163,7 @@ void rules_make(struct rules *x, const struct design *d, struct arena *a)
 		mark_targets(x, &d->entities[i], a);
 	for (size_t i = 0; i < d->entity_count; i++)
 		lives_mark(x, &x->entities[i], a);
+	refers_mark(x);
 	bonds_make(x, a);
 }
 

@@ -116,6 +116,8 @@ static bool is_mere_conflict(const struct backend_reply *r)
 static void note(struct call *c)
 {
 	c->meter.attempts++;
+	if (c->last.reply.status < 500)
+		atomic_store(&c->b->remote->asked_us, 0);
 	if (c->maybe_done && c->plan.how == REPEAT_BY_TOKEN && is_mere_conflict(&c->last.reply))
 		c->last.kind = RETRY_TRANSIENT;
 	c->maybe_done = c->maybe_done || c->last.maybe_done;
@@ -177,6 +179,21 @@ static void count(struct call *c, const struct backend_reply *reply)
 	meter_add(c->b->remote->meter, &c->meter);
 }
 
+/* Later ones that are not answered either do not make the silence shorter. */
+static void note_question(struct remote *r, int64_t now_us)
+{
+	int64_t none = 0;
+
+	atomic_compare_exchange_strong(&r->asked_us, &none, now_us);
+}
+
+int64_t remote_silent_ms(const struct remote *r)
+{
+	int64_t asked_us = atomic_load(&r->asked_us), us = clock_monotonic_us() - asked_us;
+
+	return asked_us && us > 0 ? us / 1000 : 0;
+}
+
 void remote_call(struct backend *b, struct arena *a, const char *operation, struct slice body,
 		 struct backend_reply *reply)
 {
@@ -186,6 +203,7 @@ void remote_call(struct backend *b, struct arena *a, const char *operation, stru
 	const struct remote_options *o = &c.b->remote->options;
 
 	c.deadline_us = c.started_us + o->total_ms * 1000;
+	note_question(c.b->remote, c.started_us);
 	repeat_plan(a, operation, body, !o->plain_writes, !o->no_capacity, &c.plan);
 	run_attempts(&c);
 	settle(&c, reply);

@@ -3,7 +3,7 @@
 #ifndef THORPE_REMOTE_POOL_H
 #define THORPE_REMOTE_POOL_H
 
-#include "remote/fetch.h"
+#include "fetch/fetch.h"
 
 #define POOL_MOST 1024
 

@@ -83,6 +83,9 @@ bool remote_is_amazon(const struct remote *r);
 /* The service's clock minus this machine's, by the date of its replies. 0: too little to distinguish from their
  * delay. */
 int64_t remote_clock_off_ms(const struct remote *r);
+/* For how long calls have been made, and none was answered (errors of 5xx and missing credentials are no answer);
+ * 0: the last one was. For a service that is asked something every second. Any thread, cheap. */
+int64_t remote_silent_ms(const struct remote *r);
 /* A sentence for a person about a reply that is an error, with what to do where that is known: "there is no table X in
  * eu-west-1 …". In the arena. */
 struct slice remote_explain(const struct remote *r, struct arena *a, const struct backend_reply *reply);

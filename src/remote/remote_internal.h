@@ -31,6 +31,7 @@ struct remote {
 	struct remote_backend *spare; /* for together.c: not in use */
 	_Atomic int64_t skew_ms;      /* the service's clock minus ours, since it refused a signature for its time */
 	_Atomic int64_t off_ms;       /* the same, by its replies: attempt.c */
+	_Atomic int64_t asked_us;     /* the first call since the service answered last; 0: it answered */
 	atomic_bool stop;
 };
 

@@ -160,7 +160,10 @@ struct slice sigv4_canonical(struct arena *a, const struct sigv4_message *m)
 	buf_byte(&b, '\n');
 	buf_put(&b, m->signed_headers);
 	buf_byte(&b, '\n');
-	add_hash(&b, m->body);
+	if (m->payload.n)
+		buf_put(&b, m->payload);
+	else
+		add_hash(&b, m->body);
 	return buf_slice(&b);
 }
 

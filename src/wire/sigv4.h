@@ -14,6 +14,7 @@
 #define SIGV4_ALGORITHM  "AWS4-HMAC-SHA256"
 #define SIGV4_TERMINATOR "aws4_request"
 #define SIGV4_HASH       32
+#define SIGV4_UNSIGNED   "UNSIGNED-PAYLOAD" /* S3: the signature does not cover the body */
 
 struct sigv4_message {
 	struct slice method;      /* "POST" */
@@ -22,7 +23,8 @@ struct sigv4_message {
 	size_t header_count;         /* at least the signed ones */
 	struct slice signed_headers; /* "host;x-amz-date": lower case, sorted */
 	struct slice body;
-	bool presigned; /* exclude the query's X-Amz-Signature */
+	struct slice payload; /* stands for the body's hash; empty: it is computed */
+	bool presigned;       /* exclude the query's X-Amz-Signature */
 };
 
 struct sigv4_scope {

@@ -77,11 +77,11 @@ test('a picture must have an address with https, and one that is not there leave
   await ann.post('A picture').getByText('This picture cannot be shown.').waitFor();
 });
 
-test('a token that has ended asks for the password, and what was begun goes on', async () => {
+test('a session that has ended asks for the password, and what was begun goes on', async () => {
   await ann.visit();
   await ann.page.evaluate(() => {
-    const stored = JSON.parse(sessionStorage.getItem('village.session'));
-    sessionStorage.setItem('village.session', JSON.stringify({ ...stored, token: 'ended' }));
+    const stored = JSON.parse(localStorage.getItem('village.session'));
+    localStorage.setItem('village.session', JSON.stringify({ ...stored, token: 'ended', renewal: 'ended' }));
   });
   await ann.page.reload();
   const dialog = ann.page.getByRole('dialog', { name: 'Please log in again' });
@@ -112,13 +112,13 @@ test('whoever does not log in again is logged out, and sees the welcome', async 
   await other.logIn('cal');
   await other.page.getByRole('form', { name: 'New post' }).waitFor();
   await other.page.evaluate(() => {
-    const stored = JSON.parse(sessionStorage.getItem('village.session'));
-    sessionStorage.setItem('village.session', JSON.stringify({ ...stored, token: 'ended' }));
+    const stored = JSON.parse(localStorage.getItem('village.session'));
+    localStorage.setItem('village.session', JSON.stringify({ ...stored, token: 'ended', renewal: 'ended' }));
   });
   await other.page.reload();
   await other.page.getByRole('dialog').getByRole('button', { name: 'Log out' }).click();
   await other.page.getByRole('link', { name: 'Look around' }).waitFor();
-  assert.equal(await other.page.evaluate(() => sessionStorage.length), 0);
+  assert.equal(await other.page.evaluate(() => localStorage.length), 0);
   await other.close();
 });
 

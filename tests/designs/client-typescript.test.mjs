@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { fetchEventually, freshDirectory, ROOT, runToEnd, startDesign } from './harness.mjs';
+import { png } from './media-world.mjs';
 
 const wire = createRequire(fileURLToPath(new URL('../wire/package.json', import.meta.url)));
 const ts = wire('typescript');
@@ -343,4 +344,42 @@ test('a session is renewed once for all that meet its end, goes on elsewhere, an
   assert.deepEqual(kept.at(-1), { token: undefined, renewal: undefined });
   assert.equal(nameOf(await make(before).me().catch((e) => e)), 'UnauthenticatedError');
   await api.logout(); // twice is fine
+
+  // A login while a renewal is under way, as after a change of the password: its tokens stay.
+  const hurried = make({ token: 'ended', renewal: 'ended', fetch: async (url, init) => {
+    const reply = await fetch(url, init);
+    if (url.endsWith('/renew')) await hurried.login({ name: 'ann', password });
+    return reply;
+  } });
+  assert.equal((await hurried.me()).subject, 'ann');
+  assert.ok(kept.at(-1).renewal);
+  assert.notEqual(kept.at(-1).renewal, 'ended');
+});
+
+test('a file is uploaded by one call, which gives the id for the item', async () => {
+  const file = join(ROOT, 'tests', 'designs', 'gallery', 'gallery.yaml');
+  const { GalleryClient, InvalidError } = await load(file, 'gallery');
+  const gallery = await startDesign(file);
+  const { token } = await gallery.as('ann', 'user');
+  let lost = 1; // the answer to the first upload does not arrive
+  const forgetful = async (url, init) => {
+    const reply = await fetchEventually(url, init);
+    if (init.method === 'PUT' && String(url).includes('/media/') && lost-- > 0) throw new TypeError('network error');
+    return reply;
+  };
+  const ann = new GalleryClient({ baseUrl: gallery.base, token, fetch: forgetful });
+  const bytes = png(5000);
+  const picture = await ann.uploadNewCardPicture(new File([bytes], 'card.png', { type: 'image/png' }));
+  const card = await ann.createCard({ name: 'one', picture });
+  assert.deepEqual([card.picture.file, card.picture.size, card.picture.name], [picture, 5000, 'card.png']);
+  const shown = await fetch(ann.$transport.fileUrl(card.picture.url));
+  assert.deepEqual(Buffer.from(await shown.arrayBuffer()), bytes);
+  assert.equal((await ann.updateCard({ name: 'one' }, { picture: card.picture })).picture.file, picture, 'what was read can be written');
+  await assert.rejects(ann.uploadCardPicture({ name: 'one' }, new Blob(['x'], { type: 'text/html' })), InvalidError);
+  const wrong = join(dir, 'gallery-wrong.ts');
+  writeFileSync(wrong, `import { GalleryClient } from './gallery.js';
+    const c = new GalleryClient({ baseUrl: '' });
+    void c.uploadNewCardPicture('x');
+    void c.createCard({ name: 'x', picture: 7 });`);
+  assert.equal(compile([wrong]).length, 2);
 });

@@ -188,7 +188,7 @@ test('F-A22, F-A04: one rating for each user and site; new stars do not erase th
 
 test('F-A22: a rating is of a site that is there, from one to five, and taken back by its writer', async () => {
   const before = await app.items();
-  await carl.post('/users/sub-carl/ratings', { site: 'none', stars: 5 }, { status: 404, type: 'not-found', detail: /no such site/ }); // F22
+  await carl.post('/users/sub-carl/ratings', { site: 'none', stars: 5 }, { status: 404, type: 'not-found', detail: /there is no Site none/ }); // F22
   await carl.put('/users/sub-carl/ratings/none', { stars: 5 }, { status: 404 });
   await carl.post('/users/sub-carl/ratings/none/rate', { stars: 5 }, { status: 404 });
   // T3: nor rated again, when a rating has outlived its site for a moment
@@ -245,7 +245,7 @@ test('F-A23, F-A13, F-A14: comments of their writer, as many as one likes', asyn
   await dora.delete(at, { status: 403 });
   await carl.delete(at, { status: 204 });
   await carl.delete(at, { status: 404 });
-  await carl.post('/users/sub-carl/sites/none/comments', { body: 'x' }, { status: 404, detail: /no such site/ }); // F22
+  await carl.post('/users/sub-carl/sites/none/comments', { body: 'x' }, { status: 404, detail: /there is no Site none/ }); // F22
   assert.deepEqual(of('body')(await carl.all('/users/sub-carl/comments', 1)), [one.body, 'Mapped my village.']);
 });
 
@@ -336,7 +336,7 @@ test('F-A25, F-A10, F-A11, F-A18: members of groups that are there', async () =>
   await ada.post('/users/sub-dora/groups', { groupName: 'moderators', addedBy: 'sub-emil' });
   assert.equal((await app.item('USER#sub-dora', 'MEMBERSHIP#moderators')).addedBy, 'sub-ada');
   await ada.put('/users/sub-carl/groups/moderators', {}, { status: 409, type: 'already-exists' });
-  await ada.put('/users/sub-carl/groups/none', {}, { status: 404, detail: /no such group/ }); // F9
+  await ada.put('/users/sub-carl/groups/none', {}, { status: 404, detail: /there is no Group none/ }); // F9
   await emil.put('/users/sub-emil/groups/moderators', {}, { status: 403, type: 'forbidden' });
   assert.deepEqual(of('groupName')(await carl.all('/users/sub-carl/groups', 1)), ['curators', 'moderators']);
   await dora.get('/users/sub-carl/groups', { status: 403 });

@@ -3,7 +3,7 @@
 //   const gate = await openGate(endpoint);                    // gate.endpoint is for --backend
 //   gate.keep = ({ operation, body }) => …;                   // carried out, and the reply is kept until gate.release()
 //   gate.hold = ({ operation, body }) => …;                   // not even carried out before that
-//   gate.refuse = ({ operation, key }) => ({ type, message }) // an error of DynamoDB's in place of a reply; undefined: none
+//   gate.refuse = ({ operation, key }) => ({ type, message }) // an error of DynamoDB's in place of a reply (400, or `status`); undefined: none
 //   gate.counts.GetRecords
 //
 // SPDX-License-Identifier: Apache-2.0
@@ -39,7 +39,7 @@ export async function openGate(endpoint) {
     gate.counts[asked.operation] = (gate.counts[asked.operation] ?? 0) + 1;
     const refusal = gate.refuse(asked);
     if (refusal) {
-      response.writeHead(400, { 'content-type': 'application/x-amz-json-1.0' });
+      response.writeHead(refusal.status ?? 400, { 'content-type': 'application/x-amz-json-1.0' });
       response.end(JSON.stringify({ __type: `com.amazon.coral.service#${refusal.type}`, message: refusal.message }));
       return;
     }

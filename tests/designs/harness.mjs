@@ -15,7 +15,7 @@ import { dirname, join } from 'node:path';
 import { after } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { startLocal } from '../dynamodb-local/local.mjs';
-import { clientsFor, freshDirectory, runToEnd, startServer, until, verify } from '../wire/process.mjs';
+import { clientsFor, designFile, freshDirectory, runToEnd, startServer, until, verify } from '../wire/process.mjs';
 
 export * from '../wire/process.mjs';
 
@@ -219,7 +219,7 @@ export async function scan(doc, TableName) {
 
 /** Serves one design (by name, or a file) from a fresh directory. */
 export async function startDesign(design, { args = [], env, data = freshDirectory(), check = true, oracle = check } = {}) {
-  const file = existsSync(design) ? design : join(ROOT, 'designs', `${design}.yaml`);
+  const file = existsSync(design) ? design : designFile(design);
   const name = file.replace(/.*\//, '').replace(/\.yaml$/, '');
   const { server, table: tables, credentials } = await startServers(data, ['--design', file, ...args], env);
   const { ddb, doc, streams } = clientsFor(tables.endpoint, credentials ? { credentials, maxAttempts: BACKEND === 'thorpe' ? 1 : 3 } : {}); // DynamoDB Local closes idle connections
@@ -262,6 +262,12 @@ export async function startDesign(design, { args = [], env, data = freshDirector
     items: async () => {
       await app.settled();
       return scan(doc, table);
+    },
+    /** What the oracle finds now, of any severity. */
+    findings: async () => {
+      const { stdout } = await runToEnd(['verify', '--design', file, '--endpoint', tables.endpoint, '--json'],
+        { env: credentials ? { AWS_ACCESS_KEY_ID: credentials.accessKeyId, AWS_SECRET_ACCESS_KEY: 'secret', ...env } : env });
+      return stdout.split('\n').filter(Boolean).map((line) => JSON.parse(line));
     },
     /** One item by the key of the table, or undefined; when nothing follows any more. */
     item: async (PK, SK) => (await app.settled(), await doc.get({ TableName: table, Key: { PK, SK }, ConsistentRead: true })).Item,

@@ -11,7 +11,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { Caller, ROOT, clientsFor, freshDirectory, runToEnd, startServer, verify } from './harness.mjs';
 
-export function killable(t, design, data = freshDirectory()) {
+export function killable(t, design, data = freshDirectory(), args = []) {
   const file = existsSync(design) ? design : join(ROOT, 'designs', `${design}.yaml`);
   const name = file.replace(/.*\//, '').replace(/\.yaml$/, '');
   const servers = [];
@@ -29,7 +29,7 @@ export function killable(t, design, data = freshDirectory()) {
   };
   const place = {
     start: async () => {
-      const server = await startServer({ data, args: ['--design', file] });
+      const server = await startServer({ data, args: ['--design', file, ...args] });
       servers.push(server);
       return { server, ...clientsFor(server.endpoint), operator: await caller(server, '--operator'), as: (...flags) => caller(server, ...flags) };
     },

@@ -281,11 +281,11 @@ test('streams go over TLS', async () => {
   const server = await startServer({ data, args: ['--design', design, '--tls-cert', cert, '--tls-key', key, '--limit', 'keep_alive_ms=300', '--limit', 'drain_ms=120000'] });
   const ca = readFileSync(cert);
   const nobody = new Caller(`${server.endpoint}/api/blog`);
-  const watcher = await Watcher.open(nobody, '/posts', { ca });
+  const watcher = await Watcher.open(nobody, '/categories', { ca });
   assert.equal(watcher.status, 200, server.log());
   await watcher.heard(1);
   await until('comments', () => watcher.comments.length >= 3);
-  const other = await Watcher.open(nobody, '/posts', { ca });
+  const other = await Watcher.open(nobody, '/categories', { ca });
   await other.heard(1);
   other.close();
   await server.stop();

@@ -6,19 +6,22 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
-import { ROOT, freshDirectory, runToEnd, scan, startDesign, until } from './harness.mjs';
+import { Caller, ROOT, freshDirectory, runToEnd, scan, startDesign, startServer, until } from './harness.mjs';
 
 const file = join(ROOT, 'tests', 'designs', 'letters', 'letters.yaml');
 const sent = []; // { headers, text, body }
 let refuse = 0; // so many requests are answered with 503 first
+let answer; // a status for all of them; undefined: 204
+const tried = []; // all that came
 const hook = createServer((request, reply) => {
   let text = '';
   request.on('data', (part) => { text += part; });
   request.on('end', () => {
-    const refused = refuse > 0;
-    refuse -= refused;
+    const refused = refuse > 0 || answer;
+    if (refuse > 0) refuse -= 1;
+    tried.push(JSON.parse(text));
     if (!refused) sent.push({ headers: request.headers, text, body: JSON.parse(text) });
-    reply.writeHead(refused ? 503 : 204).end();
+    reply.writeHead(answer ?? (refused ? 503 : 204)).end();
   });
 }).listen(0, '127.0.0.1');
 await new Promise((resolve) => hook.once('listening', resolve));
@@ -162,6 +165,41 @@ test('a receiver that is busy gets the message again, with the same id', async (
   assert.equal(headers['thorpe-id'], body.id);
 });
 
+test('a refusal for good is final, and leaves nothing', async () => {
+  for (const status of [400, 410, 413, 415, 422]) {
+    const { email } = await account();
+    const triedNow = () => tried.filter(({ to }) => to === email).length;
+    answer = status;
+    await ask(email);
+    await until('the refusal', () => triedNow() > 0);
+    await until('no note to be left', async () => (await scan(app.doc, `${app.table}.thorpe`)).every(({ PK }) => PK !== 'MAIL'));
+    answer = undefined;
+    assert.equal(triedNow(), 1, `${status}`);
+    assert.match(app.server.log(), new RegExp(`given up: the receiver answered ${status}`));
+  }
+});
+
+test('a request that waits is sent by the next server', async () => {
+  const data = freshDirectory();
+  const env = { MAIL_HOOK: `http://127.0.0.1:${hook.address().port}/mail` };
+  const start = () => startServer({ data, env, args: ['--design', file] });
+  let server = await start();
+  const nobody = () => new Caller(`${server.endpoint}/api/letters`);
+  const email = 'killed@example.com';
+  await nobody().post('/users', { email, password });
+  answer = 503;
+  await nobody().post('/password/reset', { email }, { status: 202 });
+  await until('a try', () => tried.some(({ to }) => to === email));
+  await server.kill();
+  answer = undefined;
+  server = await start();
+  const { body } = await mailTo(email, 'reset');
+  assert.equal(tried.filter(({ to }) => to === email)[0].id, body.id);
+  assert.equal(tried.filter(({ to }) => to === email)[0].token, body.token);
+  await nobody().post('/password', { token: body.token, password: 'a new good password' });
+  await server.stop();
+});
+
 test('no token is at rest', async () => {
   const { email, login } = await account();
   await ask(email);
@@ -185,7 +223,13 @@ test('what is no mail is an error with its place', async () => {
     ['address: email', 'address: active', /must be a string/],
     ['address: email', 'adress: email', /there is no word 'adress'.*did you mean 'address'/s],
     ['reset: 1 hour', 'reset: 90 days', /at most 30 days/],
-    [', address: email', '', /'mail' needs 'to', a webhook, and 'address'/],
+    [', address: email', '', /'mail' needs 'address'/],
+    ['#<token>', '', /29:\d+: error: .*a letter needs <token>/s],
+    ['für <email>', 'für <token>', /a token in a subject/],
+    ['für <email>', 'für <emial>', /28:\d+.*there is no attribute 'emial'.*did you mean 'email'/s],
+    ['für <email>', 'für <hash>', /'hash' is hidden/],
+    ['für <email>', 'für <email', /'>' is missing|there is no attribute/],
+    ['{subject:', '{subjekt:', /there is no word 'subjekt'.*did you mean 'subject'/s],
   ]) {
     assert.ok(text.includes(from), from);
     const at = join(freshDirectory(), 'letters.yaml');

@@ -1,21 +1,18 @@
 // The OpenAPI document of each design: accepted by a validator, true of what the server answers, and enough to make a client of.
 // SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict';
-import { readdirSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { Caller, freshDirectory, killAll, ROOT, startServer } from './harness.mjs';
+import { Caller, designFile, freshDirectory, killAll, SHIPPED as names, startServer } from './harness.mjs';
 
 const wire = createRequire(fileURLToPath(new URL('../wire/package.json', import.meta.url)));
 const SwaggerParser = wire('@apidevtools/swagger-parser');
 const Ajv = createRequire(wire.resolve('@apidevtools/swagger-parser'))('ajv/dist/2020.js').default;
 
-const names = readdirSync(join(ROOT, 'designs')).filter((name) => name.endsWith('.yaml')).map((name) => name.replace('.yaml', '')).sort();
 const server = await startServer({
   data: freshDirectory(),
-  args: names.flatMap((name) => ['--design', join(ROOT, 'designs', `${name}.yaml`)]),
+  args: names.flatMap((name) => ['--design', designFile(name)]),
 });
 after(async () => {
   await server.stop();

@@ -159,7 +159,7 @@ test('P-A29, P-A30, P-A28: forged owners, states, times and counters', async () 
     { status: 'PUBLISHED' }, { publishedAt: '2020-01-01T00:00:00Z' }, { voteScore: 100 }, { viewCount: 5 }, { upVotes: 1 }, { commentCount: 1 }, { createdAt: '2020-01-01T00:00:00Z' }, { expiresAt: 1 },
     { GSI5SK: 'SCORE#9999999999#x' }, { GSI1PK: 'CAT#wood' }, { PK: 'CARD#shelf' }, { SK: 'METADATA' }, { entityType: 'Category' }, { id: 'shelf' }, { instructionsEncoding: 'x' }, { cardId: 'shelf2' },
     { title: 5 }, { title: '' }, { title: null }, { instructions: 'text' }, { materials: [] }, { tags: 'one' }, { tags: [1] }, { difficulty: 'EASY' }, { estimatedTime: -1 }, { estimatedTime: 1.5 },
-    { estimatedCost: '50' }, { imageUrls: [true] }, { category: '' }, { colour: 'red' }, { instructions: Array(201).fill('x') },
+    { estimatedCost: '50' }, { imageUrls: [true] }, { category: '' }, { colour: 'red' }, { instructions: Array(201).fill({ text: 'x' }) }, { instructions: ['Oil'] }, { instructions: [{ step: 1 }] }, { instructions: [{ text: 'x', colour: 'red' }] }, { category: 'two words' },
   ]) {
     await mallory.patch(`/cards/${body.cardId}`, forged, { status: 422, type: 'invalid' });
     if (!('cardId' in forged)) await mallory.post('/cards', { title: 'x', category: 'wood', ...forged }, { status: 422, type: 'invalid' });

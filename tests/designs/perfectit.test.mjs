@@ -121,7 +121,7 @@ test('P-A33, P-A20, P-A19: a tree of categories, in an order that admins choose'
 });
 
 const sample = {
-  title: 'Perfect Wood Finish', description: 'How to', imageUrls: ['https://img.example/1.jpg'], instructions: [{ step: 1, text: 'Sand — très fin' }, 'Oil', { wait: 2.5, done: true }],
+  title: 'Perfect Wood Finish', description: 'How to', imageUrls: ['https://img.example/1.jpg'], instructions: [{ step: 1, text: 'Sand — très fin' }, { text: 'Oil', minutes: 20 }, { text: 'Wait', imageUrl: 'https://img.example/wait.jpg' }],
   materials: { oil: '1 l', paper: { grit: [80, 120] } }, tools: ['brush'], category: 'woodworking', tags: ['furniture', 'Finishing'], difficulty: 'INTERMEDIATE', estimatedTime: 120, estimatedCost: 50,
 };
 
@@ -158,9 +158,9 @@ test('P-A29, P-A05: a card is saved as a draft, published, edited and archived',
   const read = (await app.nobody.get('/cards/123')).body;
   assert.deepEqual([read.instructions, read.instructionsEncoding, read.materials], [sample.instructions, 'gzip+json', sample.materials]);
 
-  await gus.patch('/cards/123', { title: 'The Perfect Oak Finish', tags: ['oak'], estimatedCost: null, instructions: ['just oil'] });
+  await gus.patch('/cards/123', { title: 'The Perfect Oak Finish', tags: ['oak'], estimatedCost: null, instructions: [{ text: 'just oil' }] });
   assert.deepEqual(await tokens('123'), ['finish', 'oak', 'perfect']);
-  assert.deepEqual(inflate((await card('123')).instructions), ['just oil']);
+  assert.deepEqual(inflate((await card('123')).instructions), [{ text: 'just oil' }]);
   assert.equal((await card('123')).estimatedCost, undefined);
   await hana.patch('/cards/123', { title: 'Hers' }, { status: 403, type: 'forbidden' });
   await gus.patch('/cards/123', { category: 'none' }, { status: 422, detail: /no such category/ });

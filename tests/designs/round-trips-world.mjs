@@ -5,10 +5,10 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Caller, ROOT, freshDirectory, runToEnd, startServer } from './harness.mjs';
+import { Caller, ROOT, designFile, freshDirectory, runToEnd, startServer } from './harness.mjs';
 
 /** A design whose table is elsewhere. `cold`: the first request of a kind is sent to a server that has just begun. */
-export async function start(name, { cold: begins = false, design = join(ROOT, 'designs', `${name}.yaml`) } = {}) {
+export async function start(name, { cold: begins = false, design = designFile(name) } = {}) {
   const tables = await startServer({ data: freshDirectory() });
   let server;
   /** Another server, which knows nothing of the table. */
@@ -22,10 +22,11 @@ export async function start(name, { cold: begins = false, design = join(ROOT, 'd
     await tables.stop();
   });
   const tokens = new Map();
-  const as = async (subject, roles = []) => {
-    const key = JSON.stringify([subject, roles]);
+  const as = async (subject, roles = [], claims = {}) => {
+    const key = JSON.stringify([subject, roles, claims]);
     if (!tokens.has(key)) {
-      const flags = subject ? ['--subject', subject, ...roles.flatMap((role) => ['--role', role])] : ['--operator'];
+      const flags = subject ? ['--subject', subject, ...roles.flatMap((role) => ['--role', role]),
+        ...Object.entries(claims).flatMap(([claim, value]) => ['--claim', `${claim}=${value}`])] : ['--operator'];
       const { code, stdout, stderr } = await runToEnd(['token', design, '--backend', tables.endpoint, ...flags]);
       assert.equal(code, 0, stderr);
       tokens.set(key, stdout.trim());
@@ -44,11 +45,11 @@ export async function start(name, { cold: begins = false, design = join(ROOT, 'd
   };
   const counts = new Map(); // kind → { cold, warm: [], … }
   /** One request; its round trips are counted under `kind` when it succeeds. */
-  const request = async (kind, [subject, roles], method, path, options) => {
+  const request = async (kind, [subject, roles, claims], method, path, options) => {
     const count = counts.get(kind) ?? { warm: [] };
     const cold = count.cold === undefined;
     if (cold && begins) await begin();
-    const caller = await as(subject, roles);
+    const caller = await as(subject, roles, claims);
     const before = await trips();
     const reply = await caller.request(method, path, options);
     const made = await trips() - before;
@@ -83,9 +84,9 @@ export const OPERATOR = [undefined, []];
 export async function play(of, name, index) {
   const { steps } = JSON.parse(readFileSync(join(ROOT, 'designs', 'demo', `${name}.json`), 'utf8'));
   const made = [];
-  for (const { as, roles, method, path, body } of steps) {
+  for (const { as, roles, claims, method, path, body } of steps) {
     const kind = routeOf(index.entities, path, method);
-    const { status, location, body: reply } = await of.request(kind, [as, roles], method, path, { body });
+    const { status, location, body: reply } = await of.request(kind, [as, roles, claims], method, path, { body });
     assert.ok(status < 300, `${method} ${path}: ${status} ${JSON.stringify(reply)}`);
     if (status === 201 && location) made.push({ path: location.replace(/.*\/api\/[^/]+/, ''), entity: kind.replace(/.* /, ''), item: reply });
   }

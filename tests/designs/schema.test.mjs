@@ -87,6 +87,7 @@ entities:
       mood: good | bad, default good
       size: "= size(text)"
       cheers: counter
+      place: {lat: 'number -90..90', name: {first: 'string 1..9', other members: anything}}
     keys:
       PK: NOTE#<id>
       SK: NOTE
@@ -127,6 +128,7 @@ test('the design that the next test breaks is right', async () => {
 
 // What is broken, and how. thorpe check must refuse each as well: the schema is never the stricter one.
 const WRONG = {
+  'a type that is none, of a member inside a member': ['string 1..9', 'strin 1..9'],
   'a misspelt word': ['stream:', 'streem:'],
   'a missing table': ['table: Small\n', ''],
   'a name of a design with capitals': ['design: small', 'design: Small'],

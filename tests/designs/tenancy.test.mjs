@@ -136,6 +136,34 @@ test('only the rule that writes them says who may: nobody may put a member or an
   assert.equal((await ann.get('/tenants/iota')).body.members, 1);
 });
 
+test('a check of a counter waits for what is written together: the founder is the owner there must be, and stays it', async () => {
+  await tenant('lambda');
+  await ann.delete('/tenants/lambda/members/ann', { status: 409, detail: /a tenant keeps an owner/ });
+  await ann.patch('/tenants/lambda/members/ann', { role: 'editor' }, { status: 409, detail: /a tenant keeps an owner/ });
+  await accept(bob, await invite('lambda', 'owner'));
+  const statuses = await Promise.all([[ann, 'ann'], [bob, 'bob']].map(([who, name]) => who.request('DELETE', `/tenants/lambda/members/${name}`)));
+  assert.deepEqual(statuses.map(({ status }) => status).sort(), [204, 409]);
+  assert.equal((await operator.get('/tenants/lambda')).body.owners, 1);
+});
+
+test('a check of a counter that nothing moves refuses the new item', async () => {
+  const text = readFileSync(file, 'utf8').replace('design: tenancy', 'design: bare').replace("      - {on: created, put: Membership, with: {tenant: tenant, user: caller, role: owner}}\n", '');
+  const bare = join(freshDirectory(), 'bare.yaml');
+  writeFileSync(bare, text);
+  const other = await startDesign(bare);
+  await (await other.as('ann', 'user')).put('/tenants/acme', { name: 'Acme' }, { status: 409, detail: /a tenant keeps an owner/ });
+  assert.deepEqual(await other.items(), []);
+});
+
+test('a rule sees the body: a member may step down, and not up', async () => {
+  await tenant('mu-ltd');
+  await accept(bob, await invite('mu-ltd', 'editor'));
+  await bob.patch('/tenants/mu-ltd/members/bob', { role: 'owner' }, { status: 403 });
+  await bob.patch('/tenants/mu-ltd/members/bob', {}, { status: 403 });
+  await bob.patch('/tenants/mu-ltd/members/ann', { role: 'viewer' }, { status: 403 });
+  assert.equal((await bob.patch('/tenants/mu-ltd/members/bob', { role: 'viewer' })).body.role, 'viewer');
+});
+
 test('the last writer is the caller of each write, and nobody when the server itself writes', async () => {
   await tenant('kappa');
   assert.equal((await ann.get('/tenants/kappa')).body.changed_by, 'ann');

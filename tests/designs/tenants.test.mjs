@@ -38,7 +38,7 @@ test('the reviewer has nothing to say, and says how each keeps the rule', async 
   const { code, stdout } = await runToEnd(['check', file]);
   assert.equal(code, 0, stdout);
   assert.match(stdout, /0 errors, 0 warnings/);
-  assert.match(stdout, /everywhere: tenant = caller\.tenant\n  entities User, Project, Task, Note\n  by key   tagged, links\n  by row   tasks of project, .*\n  except   Plan: the price list/);
+  assert.match(stdout, /everywhere: tenant = caller\.tenant\n  entities User, Project, Task, Report, Note\n  by key   tagged\n  by row   tasks of project, .*\blinks, .*\n  except   Plan: the price list/);
 });
 
 test('a token of the command and one of a login say what the tenant is, and the account decides', async () => {
@@ -161,6 +161,10 @@ test('what is written together with an item is of its tenant, too', async () => 
   await bob.post('/projects/b/clear', { other: 'a' }); // what is gone may be gone
   await bob.post('/projects/b/plant', { other: 'planted' }, { status: 403 });
   await ann.post('/projects/a/plant', { other: 'planted' });
+  // Unless its creation is exempt; it is read by the other tenant only.
+  await bob.post('/projects/b/report', { other: 'a' });
+  await bob.get('/projects/a/reports/b', { status: 404 });
+  assert.equal((await ann.get('/projects/a/reports/b')).body.tenant, 'acme');
   assert.deepEqual({ ...(await operator.get('/projects/a')).body, other: undefined }, { ...before, other: undefined });
   assert.deepEqual([(await bob.get('/projects/c')).body.name, (await bob.get('/projects/c')).body.stars], ['taken', 1]);
   await bob.post('/projects/b/clear', { other: 'c' });

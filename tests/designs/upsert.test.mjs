@@ -135,6 +135,10 @@ test('docs/design-language.md: the weather', async () => {
   await weather.settled();
   noteWrite();
   await eventually(); // the run reads an index
+  for (const value of [20.25, 0.5]) await eva.post('/stations/cape/readings', { at: '2026-02-01T10:00:00Z', value });
+  await weather.settled();
+  const [{ total: sum, mean: half }] = await eva.list('/stations/cape/all-hours');
+  assert.deepEqual([sum, half], [20.75, 10.38], 'a counter of fractions');
   await boss.post('/processors/forget%20old%20hours/run');
   await weather.settled();
   assert.deepEqual((await eva.list('/stations/pole/all-hours')).map((each) => each.hour), ['2026-02-01T10'].filter((each) => each !== old.slice(0, 13)));

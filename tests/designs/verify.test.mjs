@@ -39,7 +39,7 @@ function hand(doc, TableName) {
   };
 }
 
-/** For each design: what is planted, what is said of it, and what is left after --repair. */
+/** For each design: what is planted, what is said of it (`dangling`: also of references), and what is left after --repair. */
 const worlds = {
   social: {
     table: 'SocialMediaApp',
@@ -166,6 +166,7 @@ const worlds = {
       'orphan USER#sub-carl/MEMBERSHIP#gone',
       'orphan USER#sub-carl/SITE#gone',
     ],
+    dangling: ['dangling USER#sub-carl/MEMBERSHIP#gone groupName', 'dangling USER#sub-carl/SITE#gone site'],
     left: ['attribute-unfit USER#sub-dora/SITE#01JD0000000000000000000001 note'],
     undo: ({ set }) => set('USER#sub-dora', 'SITE#01JD0000000000000000000001', 'note', 'short'),
   },
@@ -193,6 +194,7 @@ const worlds = {
       'unique-clash USER#twin/METADATA#twin Email',
     ],
     notes: ['stranger SLUG#kept-free/SLUG#kept-free'],
+    dangling: ['dangling POST#left/METADATA#left AuthorID'],
     left: ['unique-clash USER#twin/METADATA#twin Email'],
     undo: ({ drop }) => drop('USER#twin', 'METADATA#twin'),
   },
@@ -220,7 +222,7 @@ for (const [design, world] of Object.entries(worlds))
     await byHand(world.plant);
     const told = await ask(...place);
     assert.deepEqual(told.findings, [...world.told].sort(), told.stderr);
-    assert.deepEqual(told.notes, world.notes ?? []);
+    assert.deepEqual(told.notes, [...(world.notes ?? []), ...(world.dangling ?? [])].sort());
     assert.equal(told.code, 1);
     for (const { sentence } of told.all) assert.match(sentence, /^\S.*[^.]$/);
 

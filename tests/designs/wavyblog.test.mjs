@@ -160,8 +160,8 @@ test('W-A20: creating a post puts it and the guard of its slug', async () => {
   await maria.post('/posts', { Title: 'Travel', Category: 'travel', IsPublished: true }, { status: 201 });
   // W16: neither without its category nor without its author
   const before = (await app.items()).length;
-  await maria.post('/posts', { Title: 'Lost', Category: 'none' }, { status: 422, type: 'invalid', detail: /no such category/ });
-  await (await app.as('ghost', 'user')).post('/posts', { Title: 'Lost', Category: 'travel' }, { status: 422, type: 'invalid', detail: /no such author/ });
+  await maria.post('/posts', { Title: 'Lost', Category: 'none' }, { status: 422, type: 'invalid', detail: /there is no Category none/ });
+  await (await app.as('ghost', 'user')).post('/posts', { Title: 'Lost', Category: 'travel' }, { status: 422, type: 'invalid', detail: /there is no User ghost/ });
   await app.nobody.post('/posts', { Title: 'Lost', Category: 'travel' }, { status: 401, type: 'unauthenticated' });
   await maria.post('/posts', { Category: 'travel' }, { status: 422, type: 'invalid' });
   assert.equal((await app.items()).length, before);
@@ -348,7 +348,7 @@ test('W-A22: publishing and unpublishing', async () => {
 test('W-A23: moving a post to another category', async () => {
   // T4
   const before = await app.item('POST#hello', 'METADATA#hello');
-  await john.patch('/posts/hello', { Category: 'none' }, { status: 422, type: 'invalid', detail: /no such category/ });
+  await john.patch('/posts/hello', { Category: 'none' }, { status: 422, type: 'invalid', detail: /there is no Category none/ });
   assert.deepEqual(await app.item('POST#hello', 'METADATA#hello'), before);
   await john.patch('/posts/hello', { Category: 'gardening' });
   const after = await app.item('POST#hello', 'METADATA#hello');

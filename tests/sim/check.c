@@ -28,6 +28,15 @@ static bool is_made_again(const struct sim *s, const struct oracle_finding *f)
 	return false;
 }
 
+/* An SDK deleted what the design keeps. */
+static bool was_taken_away(const struct sim *s, const struct oracle_finding *f)
+{
+	for (size_t i = 0; f->kind == ORACLE_DANGLING && i < s->raw_deletes; i++)
+		if (value_equal(s->raw_deleted[i], f->other))
+			return true;
+	return false;
+}
+
 static bool was_made_unfit(const struct sim *s, struct value key)
 {
 	for (size_t i = 0; i < s->unfit; i++)
@@ -64,7 +73,7 @@ static void tell(void *ctx, const struct oracle_finding *f)
 	struct sim *s = ctx;
 	struct buf b;
 
-	if (f->weight == ORACLE_NOTE || is_made_again(s, f) || follows_from_unfit(s, f))
+	if (f->weight == ORACLE_NOTE || is_made_again(s, f) || was_taken_away(s, f) || follows_from_unfit(s, f))
 		return;
 	buf_init(&b, &s->arena);
 	put_value(&b, f->key);

@@ -5,7 +5,7 @@ import { readdirSync, renameSync, unlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { DescribeTableCommand, DescribeTimeToLiveCommand, ListTablesCommand } from '@aws-sdk/client-dynamodb';
-import { clientsFor, freshDirectory, launch, runToEnd, startServer, thorpeTest, until } from './harness.mjs';
+import { EXAMPLES, clientsFor, designFile, freshDirectory, launch, runToEnd, startServer, thorpeTest, until } from './harness.mjs';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..', '..');
 const yamlIn = (dir) => readdirSync(join(root, dir)).filter((name) => name.endsWith('.yaml')).sort().map((name) => join(root, dir, name));
@@ -13,9 +13,9 @@ const designs = yamlIn('designs');
 const tables = ['SocialMediaApp', 'WavyBlog', 'fus-main', 'perfectit-main', 'thorpe-dev-blog'];
 
 thorpeTest('the shipped designs check clean', async () => {
-  const { code, stdout } = await runToEnd(['check', ...designs]);
+  const { code, stdout } = await runToEnd(['check', ...designs, ...EXAMPLES.map(designFile)]);
   assert.equal(code, 0, stdout);
-  assert.match(stdout, /5 designs, 0 errors, 0 warnings/);
+  assert.match(stdout, new RegExp(`${5 + EXAMPLES.length} designs, 0 errors, 0 warnings`));
 });
 
 thorpeTest('a design with errors ends with 1, and each finding has line, reason and repair', async () => {

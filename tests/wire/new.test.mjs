@@ -3,13 +3,10 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { test } from 'node:test';
-import { fileURLToPath } from 'node:url';
-import { BIN, freshDirectory, runToEnd, startServer } from './process.mjs';
+import { BIN, SHIPPED as examples, designFile, freshDirectory, runToEnd, startServer } from './process.mjs';
 
-const root = join(dirname(fileURLToPath(import.meta.url)), '..', '..');
-const examples = readdirSync(join(root, 'designs')).filter((name) => name.endsWith('.yaml')).map((name) => name.slice(0, -5));
 
 /** With a terminal that gives these answers. */
 function onTerminal(args, answers, cwd) {
@@ -81,9 +78,9 @@ test('each example can be begun with, under a name and a table of its own', asyn
   for (const name of examples) {
     const { code, stderr } = await runToEnd(['new', `my-${name}`, '--from', name], { cwd });
     assert.equal(code, 0, stderr);
-    const [before, after] = [join(root, 'designs', `${name}.yaml`), join(cwd, `my-${name}.yaml`)].map((file) => readFileSync(file, 'utf8').split('\n'));
+    const [before, after] = [designFile(name), join(cwd, `my-${name}.yaml`)].map((file) => readFileSync(file, 'utf8').split('\n'));
     const changed = after.filter((line, i) => line !== before[i]);
-    assert.deepEqual(changed, [`design: my-${name}`, `table: My${name[0].toUpperCase()}${name.slice(1)}`]);
+    assert.deepEqual(changed, [`design: my-${name}`, `table: My${name.replaceAll(/(?:^|-)(.)/g, (_, first) => first.toUpperCase())}`]);
     assert.equal((await runToEnd(['check', `my-${name}.yaml`], { cwd })).code, 0);
   }
 });

@@ -5,7 +5,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -16,6 +16,17 @@ import { DynamoDBDocument } from '@aws-sdk/lib-dynamodb';
 const here = dirname(fileURLToPath(import.meta.url));
 
 export const BIN = process.env.THORPE_BIN ?? join(here, '..', '..', 'build', 'thorpe');
+
+// ---------------------------------------------------------------- designs that ship
+
+const folders = [join(here, '..', '..', 'designs'), join(here, '..', '..', 'designs', 'examples')];
+const namesIn = (dir) => readdirSync(dir).filter((name) => name.endsWith('.yaml')).map((name) => name.slice(0, -5)).sort();
+/** Their names: the five of designs/, and those of designs/examples. */
+export const FIVE = namesIn(folders[0]);
+export const EXAMPLES = namesIn(folders[1]);
+export const SHIPPED = [...FIVE, ...EXAMPLES];
+/** The file of one of them. */
+export const designFile = (name) => folders.map((dir) => join(dir, `${name}.yaml`)).find((path) => existsSync(path)) ?? join(folders[0], `${name}.yaml`);
 
 // ---------------------------------------------------------------- waiting
 

@@ -2,7 +2,7 @@
 // Apache-2.0
 import { ExactNumber, JsonError, formatJson, isObject, parseJson } from './exact-json';
 import { fillTemplate } from './templates';
-import type { Attribute, Entity, Item, TemplatePart } from './types';
+import type { Attribute, Entity, EntityReference, Item, TemplatePart } from './types';
 
 /** The kind of input. */
 export type FieldKind = 'line' | 'text' | 'number' | 'choice' | 'json' | 'structure';
@@ -16,6 +16,7 @@ export interface FormField {
   /** Why it is read-only; null: it is not. */
   kept: string | null;
   from?: string;
+  refers?: EntityReference;
   /** Of a structure: its members, or what each value is. */
   shape?: Attribute;
 }
@@ -55,6 +56,7 @@ export function fieldsOfEntity(entity: Entity, creating: boolean): FormField[] {
       from: attribute.from,
       choices: attribute.choices ?? (attribute.type === 'boolean' ? ['true', 'false'] : []),
       kept: keptBy(attribute, creating),
+      ...(attribute.refers ? { refers: attribute.refers } : {}),
       ...(hasShape(attribute) ? { shape: attribute } : {}),
     }));
 }

@@ -1,5 +1,6 @@
 // Items that an item refers to: the user of a user_id, the post of a post_id, with their keys.
 // SPDX-License-Identifier: Apache-2.0
+import type { FormField } from './entity-form';
 import { explain, keyList, kindOf, recognise, type Kind, type Recognised } from './recognise';
 import { fillTemplate } from './templates';
 import type { AttributeValue, Design, Entity, Item, KeyRule } from './types';
@@ -46,6 +47,27 @@ export function keyOfEntity(design: Design, entity: Entity, values: Values): Ite
   if (!partition) return null;
   const sort = range ? fillKey(entity.keys, range, values) : null;
   return sort ? { [hash]: partition, [range!]: sort } : { [hash]: partition };
+}
+
+/** The items that a field's text names, with their keys; a list's text is JSON. */
+export function namedBy(design: Design, field: FormField, text: string, values: Values): Reference[] {
+  const entity = design.entities.find((of) => of.name === field.refers?.entity);
+  if (!entity || !field.refers || !text.trim()) return [];
+  return textsOf(field, text).flatMap((one) => {
+    const own = field.flags.includes('lower') ? one.trim().toLowerCase() : one;
+    const named = target(design, entity, field.refers!.args, (name) => (name === field.name ? own : values(name)));
+    return named ? [{ ...named, attribute: field.name }] : [];
+  });
+}
+
+function textsOf(field: FormField, text: string): string[] {
+  if (field.kind !== 'json') return [text];
+  try {
+    const list = JSON.parse(text) as unknown;
+    return Array.isArray(list) ? list.map(String) : [];
+  } catch {
+    return [];
+  }
 }
 
 function target(design: Design, entity: Entity, args: string[], values: Values): Reference | null {

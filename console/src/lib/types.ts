@@ -124,6 +124,8 @@ export interface Attribute {
   /** Where its value comes from, as in the design: "= likes_count + 2 * comments_count", "copy of
    * User(author_id).name". */
   from?: string;
+  /** Of a reference, or a list of them: the entity, and the attributes that are its identity; one is this. */
+  refers?: EntityReference;
   /** Of a structure, in the order of the design. */
   members?: Attribute[];
   /** A structure may have others, of any type. */

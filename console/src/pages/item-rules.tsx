@@ -14,6 +14,7 @@ import {
   type Problem,
 } from '../lib/entity-form';
 import { parseTemplate } from '../lib/templates';
+import { NamedItems } from './item-named';
 import { StructureControl } from './item-structure';
 import { JsonError } from '../lib/values';
 import type { Design, Entity, Item } from '../lib/types';
@@ -60,6 +61,8 @@ function Control({ field, text, errors, onText }: ControlProps) {
 }
 
 function FieldRow({
+  design,
+  values,
   field,
   text,
   changed,
@@ -67,6 +70,9 @@ function FieldRow({
   errors,
   onText,
 }: {
+  design: Design;
+  /** Of the whole item, as it is in the form. */
+  values: Values;
   field: FormField;
   text: string;
   changed: boolean;
@@ -96,6 +102,7 @@ function FieldRow({
       >
         <Control field={field} text={text} errors={errors ?? {}} onText={onText} />
       </Field>
+      {field.refers && <NamedItems design={design} field={field} text={text} values={values} />}
     </div>
   );
 }
@@ -145,11 +152,15 @@ const asked = (problem: Problem | null, fields: FormField[]): FormField[] =>
 // ---------------------------------------------------------------- actions
 
 function ActionDialog({
+  design,
+  values,
   entity,
   action,
   onClose,
   onRun,
 }: {
+  design: Design;
+  values: Values;
   entity: Entity;
   action: Entity['actions'][number];
   onClose: () => void;
@@ -205,6 +216,8 @@ function ActionDialog({
         {fields.map((field) => (
           <FieldRow
             key={field.name}
+            design={design}
+            values={(name) => texts[name] || values(name)}
             field={field}
             text={texts[field.name] ?? ''}
             changed={false}
@@ -388,6 +401,8 @@ export function RulesEditor({ design, entity, item, values, onWritten }: EditorP
         {fields.map((field) => (
           <FieldRow
             key={field.name}
+            design={design}
+            values={(name) => texts[name] || values(name)}
             field={field}
             text={texts[field.name] ?? original(field)}
             changed={field.name in texts}
@@ -435,6 +450,8 @@ export function RulesEditor({ design, entity, item, values, onWritten }: EditorP
       )}
       {asking && asking !== 'delete' && (
         <ActionDialog
+          design={design}
+          values={values}
           entity={entity}
           action={asking}
           onClose={() => setAsking(null)}
@@ -512,6 +529,8 @@ export function RulesCreator({
       {fields.map((field) => (
         <FieldRow
           key={field.name}
+          design={design}
+          values={(name) => texts[name]}
           field={field}
           text={texts[field.name] ?? ''}
           changed={!!texts[field.name]}

@@ -7,7 +7,7 @@ import { type LiveItems, newestFirst, sourceOf, useLiveItems } from './lib/lists
 import { to, usePlace } from './lib/router';
 import { api, loadProfile, online, profile, session } from './lib/session';
 import { dismiss, toasts } from './lib/toasts';
-import { LogIn, Reentry, SignUp } from './pages/entry';
+import { LogIn, LostPassword, NewPassword, Reentry, SignUp } from './pages/entry';
 import { Discover, Home, Tag } from './pages/lists';
 import { Notifications } from './pages/notifications';
 import { NamePage, PersonPage } from './pages/person';
@@ -22,6 +22,8 @@ function Page({ place, notices }: { place: string[]; notices: LiveItems<Notifica
   const [page, id] = place;
   if (page === 'signup') return <SignUp />;
   if (page === 'login') return <LogIn />;
+  if (page === 'lost-password') return <LostPassword />;
+  if (page === 'password' && id) return <NewPassword token={id} />;
   if (page === 'discover') return <Discover />;
   if (page === 'tags' && id) return <Tag key={id} tag={id} />;
   if (page === 'posts' && id) return <PostPage key={id} id={id} />;

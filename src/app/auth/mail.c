@@ -2,14 +2,10 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "app/auth/mail.h"
 #include <openssl/hmac.h>
-#include <openssl/rand.h>
-#include <pthread.h>
-#include "app/auth/caller_internal.h"
 #include "app/auth/caller_attempt.h"
-#include "base/alloc.h"
+#include "app/auth/caller_internal.h"
+#include "app/auth/mail_internal.h"
 
-#define NOTES_MOST   1024
-#define ID_BYTES     16
 #define DIGEST_BYTES 16
 
 static const char *const uses[] = { [MAIL_RESET] = "reset", [MAIL_PROOF] = "proof" };
@@ -20,119 +16,6 @@ const struct login *mail_login(const struct design *d)
 		if (d->entities[i].login.mail.address.n && !d->callers.issuer.n)
 			return &d->entities[i].login;
 	return NULL;
-}
-
-/* ---- the notes ---- */
-
-struct mail_note {
-	struct mail_note *next;
-	enum mail_kind kind;
-	int64_t asked_ms;
-	char id[2 * ID_BYTES];
-	const struct entity *entity; /* RESET: NULL: whichever; PROOF: of the account */
-	const struct name *by;       /* RESET: NULL: any */
-	size_t name_n, account_n, subject_n, stamp_n;
-	char text[]; /* the name; or the account, the subject and the stamp of the caller's session */
-};
-
-struct mail_queue {
-	pthread_mutex_t lock;
-	struct mail_note *first, **last;
-	size_t count;
-};
-
-struct mail_queue *mail_queue_new(void)
-{
-	struct mail_queue *q = mem_zalloc(sizeof(*q));
-
-	if (!q)
-		return NULL;
-	pthread_mutex_init(&q->lock, NULL);
-	q->last = &q->first;
-	return q;
-}
-
-void mail_note_free(struct mail_note *n)
-{
-	mem_free(n);
-}
-
-void mail_queue_free(struct mail_queue *q)
-{
-	struct mail_note *n;
-
-	if (!q)
-		return;
-	while ((n = mail_take(q)))
-		mail_note_free(n);
-	pthread_mutex_destroy(&q->lock);
-	mem_free(q);
-}
-
-struct mail_note *mail_take(struct mail_queue *q)
-{
-	struct mail_note *n;
-
-	pthread_mutex_lock(&q->lock);
-	n = q->first;
-	if (n) {
-		q->first = n->next;
-		q->count--;
-	}
-	if (!q->first)
-		q->last = &q->first;
-	pthread_mutex_unlock(&q->lock);
-	return n;
-}
-
-static bool add_note(struct mail_queue *q, struct mail_note *n)
-{
-	bool ok;
-
-	pthread_mutex_lock(&q->lock);
-	ok = q->count < NOTES_MOST;
-	if (ok) {
-		n->next = NULL;
-		*q->last = n;
-		q->last = &n->next;
-		q->count++;
-	}
-	pthread_mutex_unlock(&q->lock);
-	return ok;
-}
-
-static bool note(struct run *r, const struct mail_note *head, const struct slice texts[4])
-{
-	size_t n = texts[0].n + texts[1].n + texts[2].n + texts[3].n;
-	struct mail_note *made = mem_zalloc(sizeof(*made) + n);
-	uint8_t id[ID_BYTES];
-	char *at;
-
-	if (!made || RAND_bytes(id, sizeof(id)) != 1) {
-		mail_note_free(made);
-		return run_busy(r);
-	}
-	*made = *head;
-	at = made->text;
-	for (size_t i = 0; i < 4; i++)
-		(void)slice_pack(&at, texts[i]);
-	made->name_n = texts[0].n;
-	made->account_n = texts[1].n;
-	made->subject_n = texts[2].n;
-	made->stamp_n = texts[3].n;
-	for (size_t i = 0; i < ID_BYTES; i++) {
-		made->id[2 * i] = "0123456789abcdef"[id[i] >> 4];
-		made->id[2 * i + 1] = "0123456789abcdef"[id[i] & 15];
-	}
-	made->asked_ms = r->now_ms;
-	if (mail_login(r->design)->mail.to.n && add_note(r->app->mail, made))
-		return true;
-	if (!mail_login(r->design)->mail.to.n) { /* nobody sends it: `to: ${HOOK:-}` */
-		mail_note_free(made);
-		return true;
-	}
-	mail_note_free(made);
-	return run_busy(r);
 }
 
 /* ---- asking ---- */
@@ -154,27 +37,34 @@ static bool may_ask(struct run *r, struct slice what, struct slice name, struct 
 	return false;
 }
 
+/* Where nobody sends (`to: ${HOOK:-}` and no --smtp), the answer is the same. */
+static bool leave_note(struct run *r, const struct mail_note *n)
+{
+	return !mail_post_is_open(r->app->mail) || mail_note_put(r, n);
+}
+
 bool mail_ask_reset(struct run *r, const struct json *body, struct slice client_address)
 {
-	struct mail_note head = { .kind = MAIL_RESET };
-	struct slice name = { 0 };
+	struct mail_note n = { .kind = MAIL_RESET };
 
-	if (!caller_given_name(r, body, &head.entity, &head.by, &name))
+	if (!caller_given_name(r, body, &n.entity, &n.by, &n.name))
 		return false;
-	return may_ask(r, SLICE("reset"), name, client_address) && note(r, &head, (struct slice[4]){ name });
+	return may_ask(r, SLICE("reset"), n.name, client_address) && leave_note(r, &n);
 }
 
 bool mail_ask_proof(struct run *r, struct slice client_address)
 {
 	const struct caller *c = &r->caller;
-	struct mail_note head = { .kind = MAIL_PROOF, .entity = caller_session_entity(r, c) };
+	struct mail_note n = { .kind = MAIL_PROOF,
+			       .entity = caller_session_entity(r, c),
+			       .account = c->session.account,
+			       .subject = c->subject };
 
 	if (!c->subject.n)
 		return run_fail(r, PROBLEM_UNAUTHENTICATED, "log in to do this");
-	if (!c->session.account.n || !head.entity || !head.entity->login.mail.verified.n)
+	if (!c->session.account.n || !n.entity || !n.entity->login.mail.verified.n)
 		return run_fail(r, PROBLEM_CONFLICT, "this token has no account with an address to prove");
-	return may_ask(r, SLICE("proof"), c->subject, client_address) &&
-	       note(r, &head, (struct slice[4]){ SLICE(""), c->session.account, c->subject, c->session.stamp });
+	return may_ask(r, SLICE("proof"), c->subject, client_address) && leave_note(r, &n);
 }
 
 /* ---- tokens ---- */
@@ -230,18 +120,18 @@ static struct slice make_token(struct run *r, const struct mail *m)
 /* Begins a session in the run, whose account and stamp the token gets. */
 static bool find_account(struct run *r, const struct mail_note *n, struct row *account)
 {
-	struct slice name = slice_make(n->text, n->name_n);
+	const struct entity *e;
 	struct value *args, hash;
 
 	*account = (struct row){ 0 };
 	if (n->kind == MAIL_RESET) {
-		if (!caller_find_account(r, n->entity, n->by, name, account))
+		if (!caller_find_account(r, n->entity, n->by, n->name, account))
 			return false;
 	} else {
-		r->caller.session.account = slice_make(n->text + n->name_n, n->account_n);
-		r->caller.subject = slice_make(n->text + n->name_n + n->account_n, n->subject_n);
-		if (caller_session_account(r, &r->caller, &args) &&
-		    !entity_fetch(r, n->entity, args, n->entity->param_count, true, account))
+		r->caller.session.account = n->account;
+		r->caller.subject = n->subject;
+		e = caller_session_account(r, &r->caller, &args);
+		if (e && !entity_fetch(r, e, args, e->param_count, true, account))
 			return false;
 	}
 	if (!account->entity || !account->entity->login.mail.address.n)
@@ -258,15 +148,17 @@ bool mail_make(struct run *r, const struct mail_note *n, struct mail *out)
 	if (!find_account(r, n, &account))
 		return false;
 	*out = (struct mail){ .kind = n->kind,
-			      .id = arena_copy(r->arena, slice_make(n->id, sizeof(n->id))),
+			      .id = n->id,
 			      .address = address_of(r, &account),
 			      .subject = r->caller.subject,
+			      .asked_ms = n->asked_ms,
 			      .login = &account.entity->login };
 	out->expires_s = n->asked_ms / 1000 +
 			 (n->kind == MAIL_RESET ? out->login->mail.reset_seconds : out->login->mail.proof_seconds);
 	if (!out->address.n || out->expires_s <= r->now_ms / 1000 || (n->kind == MAIL_PROOF && is_proved(&account)))
 		return false;
 	out->token = make_token(r, out);
+	mail_letter(r, &account, out);
 	return true;
 }
 

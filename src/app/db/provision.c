@@ -262,12 +262,12 @@ bool provision_beside(struct backend *b, const struct design *d, struct arena *a
 	return true;
 }
 
-/* Cascades leave their markers there, logins the sessions. */
+/* Cascades leave their markers there, logins the sessions, requests for mail their notes. */
 static bool needs_beside(const struct design *d)
 {
 	for (size_t i = 0; i < d->entity_count; i++)
 		if (d->entities[i].delete_.then_count || d->entities[i].rename.then_count ||
-		    d->entities[i].login.session_seconds)
+		    d->entities[i].login.session_seconds || d->entities[i].login.mail.address.n)
 			return true;
 	return false;
 }

@@ -191,7 +191,7 @@ static bool take_member(const struct body *b, const struct json_member *m)
 		return take_part(b, a, &m->value);
 	if (m->value.type == JSON_NULL)
 		return take_null(b, a);
-	patch = b->use == INPUT_PATCH && a->type == ATTR_MAP && m->value.type == JSON_OBJECT;
+	patch = b->use == INPUT_PATCH && a->type == ATTR_MAP && !a->file && m->value.type == JSON_OBJECT;
 	if (patch ? !input_patch(b->r, a, &m->value, &v) : !input_json(b->r, a, a->name, &m->value, &v))
 		return false;
 	/* No address can contain a zero byte, so the item could be created and never reached. */

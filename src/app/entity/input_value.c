@@ -8,6 +8,7 @@
 #include "app/entity/input_internal.h"
 #include "app/entity/output.h"
 #include "app/entity/packed.h"
+#include "app/file/file.h"
 #include "base/timestamp.h"
 #include "design/term/fits.h"
 #include "design/term/term_text.h"
@@ -120,7 +121,7 @@ static bool take_string(struct input_place *at, const struct json *j, struct val
 		return refuse_value(at, "a string");
 	*out = value_make_s(at->r->arena, j->string);
 	if (at->element) /* the list is normalised as a whole */
-		return has_form(at, j->string);
+		return has_form(at, value_bytes(input_normal(at->r, at->attribute, *out)));
 	*out = input_normal(at->r, at->attribute, *out);
 	return in_range(at, (double)text_count(value_bytes(*out)), "characters") && has_form(at, value_bytes(*out));
 }
@@ -357,10 +358,18 @@ static bool pack(struct input_place *at, struct value *v)
 	return true;
 }
 
+/* Of the object that a read shows, the id counts: the rest is known. */
+static bool take_file(struct input_place *at, const struct json *j, struct value *out)
+{
+	return file_input(at->r->arena, j, out) || refuse_value(at, "the id of an uploaded file");
+}
+
 bool input_place_value(struct input_place *at, const struct json *j, struct value *out)
 {
 	bool good;
 
+	if (at->attribute->file)
+		return take_file(at, j, out);
 	switch (at->attribute->type) {
 	case ATTR_LIST: good = take_list(at, j, out); break;
 	case ATTR_SET: good = take_set(at, j, out); break;

@@ -6,9 +6,11 @@
 #include "app/entity/entity.h"
 #include "app/entity/output_writer.h"
 #include "app/entity/packed.h"
+#include "app/file/file.h"
 
 /* ---- items ---- */
 struct writing {
+	struct run *run;
 	struct buf *b;
 	const struct name *const *without;
 	size_t without_count;
@@ -64,10 +66,46 @@ static inline char *put_other(char *to, const struct slot *n, const char *group)
 	return put_label(to, n->group ? n->opening : n->label);
 }
 
-static char *put_packed(struct json_fast *j, char *to, struct value v)
+/* What is stored of a file, and the address of its bytes. */
+static void put_file(struct run *r, struct buf *b, struct value v)
+{
+	struct slice url = file_url(r, v);
+
+	output_value(b, v);
+	if (!url.n || b->p[b->n - 1] != '}')
+		return;
+	b->n--;
+	buf_byte(b, ',');
+	json_string(b, SLICE("url"));
+	buf_byte(b, ':');
+	json_string(b, url);
+	buf_byte(b, '}');
+}
+
+static void put_files(struct run *r, struct buf *b, struct value v)
+{
+	bool first = true;
+
+	if (value_type(v) != VALUE_L) {
+		put_file(r, b, v);
+		return;
+	}
+	buf_byte(b, '[');
+	for (struct value_iter it = value_iter(v); value_next(&it); first = false) {
+		if (!first)
+			buf_byte(b, ',');
+		put_file(r, b, it.value);
+	}
+	buf_byte(b, ']');
+}
+
+static char *put_apart(const struct writing *w, struct json_fast *j, char *to, const struct slot *n, struct value v)
 {
 	json_fast_close(j, to);
-	put_compressed(j->b, v);
+	if (n->compressed)
+		put_compressed(j->b, v);
+	else
+		put_files(w->run, j->b, v);
 	return json_fast_more(j, j->b->p + j->b->n, JSON_AROUND);
 }
 
@@ -126,7 +164,7 @@ static inline __attribute__((always_inline)) void put_values_of(const struct wri
 				continue;
 			}
 		}
-		to = n->compressed ? put_packed(&j, to, v) : put_short(&j, to, v);
+		to = n->apart ? put_apart(w, &j, to, n, v) : put_short(&j, to, v);
 		to = json_fast_room(&j, to, budget);
 	}
 	if (has_groups && group)
@@ -204,7 +242,7 @@ static void put_stranger(struct run *r, struct writing *w, struct value item)
 bool output_row(struct run *r, const struct row *item, bool tag, const struct name *const *without,
 		size_t without_count, struct buf *b)
 {
-	struct writing w = { .b = b, .without = without, .without_count = without_count };
+	struct writing w = { .run = r, .b = b, .without = without, .without_count = without_count };
 	size_t start = b->n;
 
 	if (tag && item->entity) {

@@ -26,7 +26,17 @@ enum oas_schema {
 };
 
 /* Schemas that do not depend on the design. */
-enum oas_common { OAS_PROBLEM, OAS_ANY_ITEM, OAS_COUNT, OAS_COUNTS, OAS_CALLER, OAS_COMMONS };
+enum oas_common {
+	OAS_PROBLEM,
+	OAS_ANY_ITEM,
+	OAS_COUNT,
+	OAS_COUNTS,
+	OAS_CALLER,
+	OAS_FILE,
+	OAS_FILE_ASK,
+	OAS_FILE_SLOT,
+	OAS_COMMONS
+};
 
 /* Parameters that many operations take. */
 enum oas_parameter { OAS_IF_MATCH, OAS_IF_NONE_MATCH, OAS_IDEMPOTENCY_KEY, OAS_LIMIT, OAS_AFTER, OAS_PARAMETERS };
@@ -41,6 +51,7 @@ struct oas {
 	const struct route_table *routes;
 	struct arena *a;
 	struct buf *b;
+	bool input;               /* values of a body, which gives files by their ids */
 	bool patch;               /* maps are patches: no member is required, and null removes one */
 	unsigned *used;           /* by entity: bits of enum oas_schema */
 	unsigned commons;         /* bits of enum oas_common */
@@ -120,6 +131,8 @@ bool oas_needs_login(const struct term *t);
 void oas_security(struct oas *o, bool needed);
 /* Whether the rule lets in anyone but operators. */
 bool oas_is_allowed(const struct term *t);
+/* Whether callers can upload a file for an existing item: by an update, or by an action that takes it. */
+bool oas_file_is_offered(const struct entity *e, const struct attribute *a);
 /* Whether a PUT without If-Match can create an item. */
 bool oas_put_creates(const struct entity *e);
 

@@ -35,6 +35,31 @@ static const struct {
 				   "'claims':{'type':'object','additionalProperties':true,"
 				   "'description':'Those that the design declares.'},"
 				   "'operator':{'type':'boolean','description':'May do everything.'}}}" },
+	[OAS_FILE] = { "StoredFile",
+		       "{'type':'object','required':['file','type','size'],'properties':{"
+		       "'file':{'type':'string','description':'Its id, from the upload.'},"
+		       "'type':{'type':'string','description':'Its media type.'},"
+		       "'size':{'type':'integer','description':'Bytes.'},"
+		       "'name':{'type':'string','description':'Its name where it was uploaded.'},"
+		       "'url':{'type':'string','format':'uri-reference','readOnly':true,"
+		       "'description':'Where its bytes are, for an hour at most.'}},'additionalProperties':false}" },
+	[OAS_FILE_ASK] = { "FileToUpload",
+			   "{'type':'object','required':['type','size'],'properties':{"
+			   "'type':{'type':'string','description':'Its media type, such as image/png.'},"
+			   "'size':{'type':'integer','minimum':1,'description':'Bytes.'},"
+			   "'name':{'type':'string','maxLength':200,'description':'Its name, without a path.'}},"
+			   "'additionalProperties':false}" },
+	[OAS_FILE_SLOT] = { "FileUpload",
+			    "{'type':'object','required':['file','upload','expires'],'properties':{"
+			    "'file':{'type':'string','description':'The id to write into the item after the upload.'},"
+			    "'upload':{'type':'object','required':['method','url','headers'],"
+			    "'description':'The request that sends the bytes.','properties':{"
+			    "'method':{'type':'string','enum':['PUT']},"
+			    "'url':{'type':'string','format':'uri-reference'},"
+			    "'headers':{'type':'object','additionalProperties':{'type':'string'}}},"
+			    "'additionalProperties':false},"
+			    "'expires':{'type':'string','format':'date-time',"
+			    "'description':'Until then the file is uploaded and written into its item.'}}}" },
 };
 
 struct slice oas_common_name(enum oas_common c)

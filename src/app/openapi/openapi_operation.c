@@ -178,6 +178,51 @@ static void begin_entity_operation(struct oas *o, const char *id, const char *ve
 	oas_member_printf(o, "summary", "%s %s %.*s", verb, article(e->name), SLICE_ARG(e->name));
 }
 
+/* Whether a client can address what the attribute names by values of the item. */
+static bool is_linked(const struct attribute *a)
+{
+	const struct reference *f = a->refers;
+
+	if (!f || attribute_has_references(a) || f->to->internal || !oas_is_allowed(f->to->allow[ALLOW_READ]))
+		return false;
+	for (size_t i = 0; i < f->arg_count; i++)
+		if (!term_name(f->args[i]))
+			return false;
+	return true;
+}
+
+static void put_link(struct oas *o, const struct attribute *a)
+{
+	const struct reference *f = a->refers;
+
+	json_name_string(o->b, a->name);
+	json_open(o->b, '{');
+	json_member_string(o->b, "operationId", camel(o, "get", f->to->name));
+	json_member_open(o->b, "parameters", '{');
+	for (size_t i = 0; i < f->arg_count; i++) {
+		json_name_string(o->b, f->to->params[i]);
+		json_string(o->b, arena_printf(o->a, "$response.body#/%.*s", SLICE_ARG(*term_name(f->args[i]))));
+	}
+	json_close(o->b, '}');
+	json_close(o->b, '}');
+}
+
+/* From an item to those that it refers to. */
+static void put_links(struct oas *o, const struct entity *e)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < e->attribute_count && !any; i++)
+		any = is_linked(&e->attributes[i]) && !e->attributes[i].hidden;
+	if (!any)
+		return;
+	json_member_open(o->b, "links", '{');
+	for (size_t i = 0; i < e->attribute_count; i++)
+		if (is_linked(&e->attributes[i]) && !e->attributes[i].hidden)
+			put_link(o, &e->attributes[i]);
+	json_close(o->b, '}');
+}
+
 static void put_read(struct oas *o, const struct entity *e)
 {
 	begin_entity_operation(o, "get", "Read", e);
@@ -192,7 +237,9 @@ static void put_read(struct oas *o, const struct entity *e)
 		oas_shown(o, e->show, e->show_count);
 		oas_put(o, "]}");
 	}
-	oas_end_content(o);
+	oas_put(o, "}}"); /* oas_end_content(), before which come the links */
+	put_links(o, e);
+	json_close(o->b, '}');
 	oas_no_content(o, "304", "Not changed");
 	oas_end_responses(o, OAS_BIT(OAS_401) | OAS_BIT(OAS_404));
 }
@@ -334,6 +381,45 @@ static void put_action(struct oas *o, const struct entity *e, const struct actio
 	oas_end_responses(o, WRITE_PROBLEMS | OAS_BIT(OAS_412));
 }
 
+/* ---- files ---- */
+
+bool oas_file_is_offered(const struct entity *e, const struct attribute *a)
+{
+	for (size_t i = 0; i < e->action_count; i++)
+		if (names_among(e->actions[i].input_at, e->actions[i].input_count, a->at))
+			return true;
+	return !input_is_kept(a) && (oas_is_allowed(e->allow[ALLOW_UPDATE]) || oas_put_creates(e));
+}
+
+/* /posts/{post}/files/picture. Clients send the bytes themselves: `x-upload`. */
+static void put_file(struct oas *o, const struct route *r)
+{
+	const struct entity *e = r->entity;
+	bool new_ = r->kind == ROUTE_FILE_NEW;
+
+	oas_begin_operation(o, "upload",
+			    arena_printf(o->a, "%s%.*s %.*s", new_ ? "new " : "", SLICE_ARG(e->name),
+					 SLICE_ARG(r->file->name)),
+			    e->name);
+	oas_member_printf(o, "summary", "Ask for an upload: %.*s of %s %.*s", SLICE_ARG(r->file->name),
+			  new_ ? "a new" : article(e->name), SLICE_ARG(e->name));
+	oas_member_printf(o, "description",
+			  "A file %.*s. Send its bytes as the answer says, and then write its id into the item.",
+			  SLICE_ARG(file_rule_text(o->a, attribute_file(r->file))));
+	json_member_bool(o->b, "x-upload", true);
+	oas_security(o, oas_needs_login(new_ ? e->allow[ALLOW_CREATE] : e->allow[ALLOW_UPDATE]));
+	put_parameters(o, OAS_BIT(OAS_IDEMPOTENCY_KEY));
+	oas_begin_body(o, true);
+	oas_ref_common(o, OAS_FILE_ASK);
+	oas_end_content(o);
+	oas_begin_responses(o);
+	oas_begin_content(o, "201", "Where to send it", 0);
+	oas_ref_common(o, OAS_FILE_SLOT);
+	oas_end_content(o);
+	oas_end_responses(o, OAS_BIT(OAS_400) | OAS_BIT(OAS_401) | OAS_BIT(OAS_403) | OAS_BIT(OAS_404) |
+				     OAS_BIT(OAS_422) | OAS_BIT(OAS_429));
+}
+
 /* An action on all rows of a list. */
 static void put_each(struct oas *o, const struct access *c, struct slice action)
 {
@@ -362,6 +448,8 @@ void oas_operation(struct oas *o, const struct route *r)
 	case ROUTE_DELETE: put_delete(o, r->entity); break;
 	case ROUTE_PUT_ENTRY:
 	case ROUTE_DELETE_ENTRY: put_entry(o, r); break;
+	case ROUTE_FILE:
+	case ROUTE_FILE_NEW: put_file(o, r); break;
 	case ROUTE_ACTION: put_action(o, r->entity, r->action); break;
 	case ROUTE_ACCESS: oas_access(o, r->access); break;
 	case ROUTE_EACH: put_each(o, r->access, r->name); break;

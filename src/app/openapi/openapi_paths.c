@@ -3,6 +3,7 @@
  * To OpenAPI /users/{a} and /users/{b} are the same, and so they are to the routes: parameters have the names of the
  * first route of an address.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "app/entity/input.h"
 #include "app/openapi/openapi.h"
 #include "base/grow.h"
 
@@ -34,6 +35,8 @@ static bool is_offered(const struct route *r)
 	case ROUTE_DELETE_ENTRY:
 	case ROUTE_PATCH: return oas_is_allowed(e->allow[ALLOW_UPDATE]);
 	case ROUTE_DELETE: return oas_is_allowed(e->allow[ALLOW_DELETE]);
+	case ROUTE_FILE: return oas_file_is_offered(e, r->file);
+	case ROUTE_FILE_NEW: return oas_is_allowed(e->allow[ALLOW_CREATE]) && !input_is_kept(r->file);
 	case ROUTE_ACTION: return oas_is_allowed(r->action->allow ? r->action->allow : e->allow[ALLOW_UPDATE]);
 	default: return true;
 	}

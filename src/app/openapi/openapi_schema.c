@@ -84,7 +84,9 @@ static void put_input_attribute(struct oas *o, const struct attribute *a, bool n
 {
 	json_name_string(o->b, a->name);
 	json_open(o->b, '{');
+	o->input = true;
 	oas_value_schema(o, a, nullable);
+	o->input = false;
 	oas_attribute_description(o, a);
 	if (!nullable && a->default_ && a->default_->kind == TERM_LITERAL) {
 		json_name(o->b, "default");
@@ -145,7 +147,9 @@ static void put_more(struct oas *o, const struct attribute *a)
 	more.has_min = more.has_max = false;
 	json_name_string(o->b, a->name);
 	json_open(o->b, '{');
+	o->input = true;
 	oas_value_schema(o, &more, false);
+	o->input = false;
 	json_member_word(o->b, "description", "Elements to append.");
 	json_close(o->b, '}');
 }

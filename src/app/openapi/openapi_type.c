@@ -122,9 +122,24 @@ static void put_object(struct oas *o, const struct attribute *a)
 	}
 }
 
+static void put_file(struct oas *o, bool nullable)
+{
+	json_member_open(o->b, "oneOf", '[');
+	if (o->input)
+		oas_put(o, "{'type':'string','description':'The id of an uploaded file.'}");
+	oas_ref_common(o, OAS_FILE);
+	if (nullable)
+		oas_put(o, "{'type':'null'}");
+	json_close(o->b, ']');
+}
+
 void oas_value_schema(struct oas *o, const struct attribute *a, bool nullable)
 {
 	nullable |= input_default_is_null(a);
+	if (a->file) {
+		put_file(o, nullable);
+		return;
+	}
 	put_type(o, a->type, nullable);
 	put_range(o, a);
 	if (a->type == ATTR_ENUM)
@@ -210,6 +225,11 @@ static void say_source(struct buf *b, const struct attribute *a)
 		term_print(b, a->derived);
 		buf_lit(b, "`.");
 	}
+	if (a->refers)
+		say(b, "%s to %.*s (`%.*s`), which %s.%s", attribute_has_references(a) ? "References" : "Reference",
+		    SLICE_ARG(a->refers->to->name), SLICE_ARG(a->refers->to->path),
+		    a->may_be_missing ? "may be missing" : "exists when it is set",
+		    a->tree ? " The parent: no item is below itself." : "");
 	if (a->the_caller)
 		say(b, "Who created it.");
 	if (a->now)
@@ -233,6 +253,9 @@ void oas_attribute_description(struct oas *o, const struct attribute *a)
 		say(&b, "Matches the PCRE2 pattern `%.*s`.", SLICE_ARG(regex_text(a->matches)));
 	if (a->fine)
 		say(&b, "With milliseconds: 2026-01-15T10:30:00.000Z.");
+	if (attribute_file(a))
+		say(&b, "%s %.*s.", a->file ? "A file" : "Files, each",
+		    SLICE_ARG(file_rule_text(o->a, attribute_file(a))));
 	say_source(&b, a);
 	if (a->unique)
 		say(&b, "Unique.");

@@ -30,6 +30,8 @@ static const struct row_of_kind {
 	[ROUTE_ACTION] = { ROW_BODY | ROW_WRITE | ROW_ONE, handle_action },
 	[ROUTE_PUT_ENTRY] = { ROW_BODY | ROW_ANY | ROW_WRITE | ROW_ONE, handle_put_entry },
 	[ROUTE_DELETE_ENTRY] = { ROW_WRITE | ROW_ONE, handle_delete_entry },
+	[ROUTE_FILE] = { ROW_BODY | ROW_WRITE, handle_file },
+	[ROUTE_FILE_NEW] = { ROW_BODY | ROW_WRITE, handle_file },
 	[ROUTE_ACCESS] = { 0, handle_access },
 	[ROUTE_EACH] = { ROW_BODY | ROW_WRITE | ROW_ALONE, handle_each },
 	[ROUTE_LOGIN] = { ROW_PUBLIC | ROW_BODY | ROW_ALONE, handle_login },

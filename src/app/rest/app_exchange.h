@@ -48,6 +48,7 @@ bool handle_put(struct app_exchange *x) MUST_CHECK;
 bool handle_patch(struct app_exchange *x) MUST_CHECK;
 bool handle_put_entry(struct app_exchange *x) MUST_CHECK;
 bool handle_delete_entry(struct app_exchange *x) MUST_CHECK;
+bool handle_file(struct app_exchange *x) MUST_CHECK; /* app_file.c */
 bool handle_delete(struct app_exchange *x) MUST_CHECK;
 bool handle_action(struct app_exchange *x) MUST_CHECK;
 bool handle_access(struct app_exchange *x) MUST_CHECK;
@@ -71,6 +72,7 @@ bool handle_index(struct app_exchange *x) MUST_CHECK;
 bool handle_once(struct app_exchange *x, bool has_receipt, bool (*handle)(struct app_exchange *x)) MUST_CHECK;
 /* The answer to a write whose receipt says that it succeeded, from the item as it is now at `key` (app_item.c). */
 bool answer_receipt(struct app_exchange *x, struct value key) MUST_CHECK;
+bool answer_role_receipt(struct app_exchange *x, struct value key) MUST_CHECK; /* app_role.c: of POST /role */
 
 /* The value of the i-th placeholder of the address, as its attribute's type (app_item.c). NOT_FOUND: no item has such an
  * address, because the text is not valid there. */

@@ -173,6 +173,8 @@ bool answer_receipt(struct app_exchange *x, struct value key)
 	const struct entity *e = x->match.route->entity;
 	struct write_result is = { 0 };
 
+	if (x->match.route->kind == ROUTE_ROLE)
+		return answer_role_receipt(x, key);
 	if (x->match.route->kind != ROUTE_DELETE && value_present(key) &&
 	    !entity_fetch_key(&x->run, e, key, true, &is.full)) {
 		x->run.problem.outcome = x->run.problem.type == PROBLEM_BUSY ? OUTCOME_DONE : OUTCOME_NOT_DONE;

@@ -13,7 +13,7 @@ static void accepted(struct app_exchange *x)
 
 bool handle_reset_send(struct app_exchange *x)
 {
-	if (!mail_ask_reset(&x->run, x->body, x->q->client))
+	if (!moved_allows(&x->run) || !mail_ask_reset(&x->run, x->body, x->q->client))
 		return false;
 	accepted(x);
 	return true;
@@ -21,7 +21,7 @@ bool handle_reset_send(struct app_exchange *x)
 
 bool handle_proof_send(struct app_exchange *x)
 {
-	if (!mail_ask_proof(&x->run, x->q->client))
+	if (!moved_allows(&x->run) || !mail_ask_proof(&x->run, x->q->client))
 		return false;
 	accepted(x);
 	return true;

@@ -1,7 +1,7 @@
 /* POST /role: an operator gives an account a role, by whatever the account logs in with. It is the way to the first admin.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "app/auth/caller.h"
-#include "app/db/moved.h"
+#include "app/db/dyn.h"
 #include "app/entity/input.h"
 #include "app/rest/app_exchange.h"
 #include "app/write/write.h"
@@ -70,5 +70,24 @@ bool handle_role(struct app_exchange *x)
 	if (!write_update(r, &of, &changes, &o, &made))
 		return false;
 	answer(x, &account, role);
+	return true;
+}
+
+/* The role that the account has now: the repetition may be late. */
+bool answer_role_receipt(struct app_exchange *x, struct value key)
+{
+	struct run *r = &x->run;
+	struct row account = { 0 };
+	struct value item;
+
+	if (!dyn_get(r, key, true, &item)) {
+		r->problem.outcome = r->problem.type == PROBLEM_BUSY ? OUTCOME_DONE : OUTCOME_NOT_DONE;
+		return false;
+	}
+	if (value_present(item))
+		account = entity_recognise(r, item, NULL);
+	if (!account.entity || !account.entity->login.role_at)
+		return run_fail(r, PROBLEM_NOT_FOUND, "the account got the role, and is gone now");
+	answer(x, &account, run_text(r, row_get(&account, account.entity->login.role_at)));
 	return true;
 }

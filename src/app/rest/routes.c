@@ -226,6 +226,38 @@ static void add_entries(const struct maker *m, const struct entity *e, const str
 	}
 }
 
+/* Whether some action of the entity lets clients give the attribute. */
+static bool is_given_by_action(const struct entity *e, const struct attribute *a)
+{
+	for (size_t i = 0; i < e->action_count; i++)
+		if (names_among(e->actions[i].input_at, e->actions[i].input_count, a->at))
+			return true;
+	return false;
+}
+
+/* Uploads: /posts/<post>/files/picture, and /posts/files/picture for a post that will be made with it. */
+static void add_files(const struct maker *m, const struct entity *e, const struct route_path *item)
+{
+	EACH (struct attribute, a, e->attributes, e->attribute_count) {
+		struct route r = { .kind = ROUTE_FILE, .entity = e, .file = a, .internal = e->internal };
+		struct route_path p = *item;
+
+		if (!attribute_file(a))
+			continue;
+		r.internal |= input_is_kept(a) && !is_given_by_action(e, a);
+		path_add(m->a, &p, SLICE("files"));
+		path_add(m->a, &p, a->name);
+		add_route(m, &p, APP_POST, PRIORITY_ENTRY, r);
+		p = *item;
+		collection_of(&p);
+		path_add(m->a, &p, SLICE("files"));
+		path_add(m->a, &p, a->name);
+		r.kind = ROUTE_FILE_NEW;
+		r.internal |= !e->allow[ALLOW_CREATE];
+		add_route(m, &p, APP_POST, PRIORITY_ENTRY, r);
+	}
+}
+
 static void add_entity(const struct maker *m, const struct entity *e)
 {
 	static const struct {
@@ -247,6 +279,7 @@ static void add_entity(const struct maker *m, const struct entity *e)
 		add_route(m, &item, rows[i].method, priority, r);
 	}
 	add_entries(m, e, &item);
+	add_files(m, e, &item);
 	p = item;
 	collection_of(&p);
 	r.kind = ROUTE_CREATE;

@@ -21,6 +21,8 @@ enum route_kind {
 	ROUTE_ACTION,
 	ROUTE_PUT_ENTRY,
 	ROUTE_DELETE_ENTRY,
+	ROUTE_FILE,     /* asks for an upload for an item */
+	ROUTE_FILE_NEW, /* for an item that will be created */
 	ROUTE_ACCESS,
 	ROUTE_EACH,
 	ROUTE_LOGIN,
@@ -45,6 +47,7 @@ struct route {
 	const struct access *access;
 	const struct action *action;
 	const struct attribute *map;      /* PUT_ENTRY, DELETE_ENTRY: a `map of` something */
+	const struct attribute *file;     /* FILE, FILE_NEW: holds files */
 	struct slice name;                /* EACH: the action */
 	const struct action *const *each; /* EACH: the action of each entity, in the design's order; NULL: it has none */
 	bool internal;                    /* for operators; others get 404 */

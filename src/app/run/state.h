@@ -11,6 +11,7 @@
 struct app_reply;
 struct app_request;
 struct clock;
+struct media;
 
 struct app {
 	struct arena arena; /* lives as long as the app */
@@ -20,16 +21,22 @@ struct app {
 	uint8_t secret[CALLER_SECRET_BYTES];
 	uint8_t cursor_key[64];        /* derived from the secret and the design's name */
 	struct callers_state *callers; /* auth/caller.h; shared, has its own lock */
-	struct mail_queue *mail;       /* auth/mail.h: tokens to send; shared, has its own lock */
+	struct mail_post *mail;        /* auth/mail.h: notes of tokens to send; shared, has its own lock */
 	struct gather *gather;         /* write/write_gather.c: counts that wait; shared, has its own lock */
 	struct idempotency *idempotency; /* rest/idempotency.c: replies of the last ten minutes; shared, has its own lock */
 	struct guesses *guesses; /* db/guess.h; shared, has its own lock. NULL: the database is local, no rehearsals */
 	struct lag *lag; /* db/lag.h; shared, has its own lock. NULL: the database is local, or no decision uses an index */
 	const struct route_table *routes; /* rest/routes.h */
-	struct slice index;               /* rest/app_index.c: the reply of GET /api/<design> */
-	size_t body_bytes;                /* rest/app_body.c */
-	const struct read_known *reads;   /* read/read.h: by access pattern */
-	_Atomic bool keeper_runs;         /* writes leave their effects to the keeper */
+	/* Files of items (file/file.h): where they are; NULL: nowhere, no attribute is a file */
+	struct media *media;
+	uint8_t file_key[32];                /* of addresses; derived from the secret and the design's name */
+	int64_t file_hold_ms;                /* a file is uploaded and taken within this time */
+	int64_t file_caller_most;            /* bytes of one caller's files */
+	int64_t file_tidy_ms, file_sweep_ms; /* times of the next searches; the ticking thread's */
+	struct slice index;                  /* rest/app_index.c: the reply of GET /api/<design> */
+	size_t body_bytes;                   /* rest/app_body.c */
+	const struct read_known *reads;      /* read/read.h: by access pattern */
+	_Atomic bool keeper_runs;            /* writes leave their effects to the keeper */
 	/* Markers (write/deleting.h): `noted` counts what may have put one; a sweep that found none stores the count
 	 * it began with, plus one. */
 	_Atomic uint64_t deletions_noted, deletions_swept;

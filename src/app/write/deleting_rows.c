@@ -3,7 +3,7 @@
 #include "app/write/deleting_internal.h"
 
 #include "app/read/read.h"
-#include "app/write/renaming.h"
+#include "app/write/renaming/renaming.h"
 
 #define ACTIONS_MOST (DYN_MOST_ACTIONS - 10) /* leaves room for riders and a marker's condition */
 

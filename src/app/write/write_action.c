@@ -1,11 +1,32 @@
 /* Actions: a named update; or a pure addition, which touches nothing else and may be gathered.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "app/entity/input.h"
 #include "app/run/state.h"
 #include "app/write/keep.h"
 #include "app/write/write_plan.h"
 #include "base/clock.h"
 
 /* ---- on an item that does not exist yet ---- */
+
+/* What the body appends is all that a new item's list has, and there is nothing to remove. */
+static bool input_to_lists(struct write *w, struct row *given)
+{
+	const struct action *x = w->action;
+
+	for (size_t i = 0; i < x->append_count + x->cut_count; i++) {
+		bool append = i < x->append_count;
+		const struct name *at = append ? x->append_at[i] : x->cut_at[i - x->append_count];
+		const struct attribute *a = slots_attribute(w->entity->slots, at);
+		struct value v = row_get(given, at);
+
+		if (!value_present(v))
+			continue;
+		if (!(append ? input_append : input_remove_at)(w->run, a, VALUE_ABSENT, v, &v))
+			return false;
+		row_set(given, at, v);
+	}
+	return true;
+}
 
 static bool identity_and_input(struct write *w, struct row *given)
 {
@@ -17,7 +38,7 @@ static bool identity_and_input(struct write *w, struct row *given)
 		row_init(given, w->run->arena, e);
 	for (size_t i = 0; i < e->param_count && i < w->arg_count; i++)
 		row_set(given, e->param_at[i], w->args[i]);
-	return true;
+	return input_to_lists(w, given);
 }
 
 static enum plan_end create_by_action(struct write *w, struct write_result *out)

@@ -373,7 +373,7 @@ static bool rules_of_plan(struct also *x, struct plan *from)
 	return true;
 }
 
-/* A new item is checked with what other rules have moved in it. */
+/* A new item is checked with what other rules have moved in it, or could have (write_checks()). */
 static bool check_new(struct plan *p)
 {
 	const struct plan_action *a = plan_main(p);
@@ -381,7 +381,7 @@ static bool check_new(struct plan *p)
 	struct row item;
 	struct scope s = { .run = r, .item = &item };
 
-	if (!a || a->kind != DYN_PUT || !p->self.count)
+	if (!a || a->kind != DYN_PUT || (value_present(p->old) && !p->self.count))
 		return true;
 	item = row_lay(r->arena, p->entity, entity_full(r, p->entity, a->item));
 	for (size_t i = 0; i < p->entity->check_count; i++) {

@@ -72,6 +72,8 @@ bool plan_tell_missing(struct write *w, const struct plan_ask *ask)
 
 	if (list_name(ask).n)
 		name = list_name(ask);
+	else if (ask->of && (name.n || !names_among(w->entity->param_at, w->entity->param_count, ask->of->at)))
+		name = ask->of->name;
 	if (ask->sentence.n)
 		text = sentence_of(w, ask);
 	else
@@ -311,6 +313,7 @@ static enum plan_end refused_one(struct plan_action *a, const struct dyn_refusal
 		return !value_present(p->old) && p->write->action ? PLAN_AGAIN : plan_tell_exists(p);
 	case PLAN_TARGET: return refused_target(a, f);
 	case PLAN_MARKER: return deleting_refused(p, a, f);
+	case PLAN_FILE: write_forget_files(p->write); return PLAN_AGAIN;
 	case PLAN_OLD:
 	case PLAN_CHILD:
 	case PLAN_SECRET:

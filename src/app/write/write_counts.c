@@ -5,7 +5,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "app/entity/renamed.h"
 #include "app/write/joined.h"
-#include "app/write/renaming.h"
+#include "app/write/renaming/renaming.h"
 #include "base/grow.h"
 
 /* ---- conditions on a target ---- */
@@ -337,7 +337,32 @@ bool plan_counts(struct plan *p)
 struct requiring {
 	struct plan *plan;
 	const struct requirement *rule;
+	/* Of a reference in an item that is there: what it named before. That is not asked for again, so that a list with
+	 * an item that was deleted since can still be added to. */
+	struct value **named;
+	size_t named_count, named_capacity;
 };
+
+static bool note_named(void *ctx, struct scope *s)
+{
+	struct requiring *x = ctx;
+	bool named;
+
+	if (!scope_holds(s, x->rule->when, &named))
+		return false;
+	if (!named)
+		return true;
+	GROW_IN(s->run->arena, x->named, x->named_count, x->named_capacity, 4);
+	return scope_args(s, x->rule->target.args, x->rule->target.arg_count, &x->named[x->named_count++]);
+}
+
+static bool is_named(const struct requiring *x, const struct value *args)
+{
+	for (size_t i = 0; i < x->named_count; i++)
+		if (values_equal(x->named[i], args, x->rule->target.arg_count))
+			return true;
+	return false;
+}
 
 static bool require_one(void *ctx, struct scope *s)
 {
@@ -345,9 +370,12 @@ static bool require_one(void *ctx, struct scope *s)
 	const struct requirement *q = x->rule;
 	struct plan *p = x->plan;
 	const struct entity *e = q->target.to;
-	struct plan_ask ask = {
-		.reference = &q->target, .if_ = q->if_, .sentence = q->sentence, .by = p->write, .each = &q->each
-	};
+	struct plan_ask ask = { .reference = &q->target,
+				.if_ = q->if_,
+				.sentence = q->sentence,
+				.by = p->write,
+				.each = &q->each,
+				.of = q->of };
 	struct plan_action *a;
 	struct value *args, key;
 	bool holds, before, leads;
@@ -356,8 +384,11 @@ static bool require_one(void *ctx, struct scope *s)
 		return false;
 	if (!holds)
 		return true;
-	if (!scope_args(s, q->target.args, q->target.arg_count, &args) ||
-	    !may_lead(p, &q->target, args, &before, &leads) ||
+	if (!scope_args(s, q->target.args, q->target.arg_count, &args))
+		return false;
+	if (is_named(x, args))
+		return true;
+	if (!may_lead(p, &q->target, args, &before, &leads) ||
 	    !entity_locate(p->run, e, args, q->target.arg_count, &key))
 		return false;
 	ask.args = args;
@@ -366,7 +397,8 @@ static bool require_one(void *ctx, struct scope *s)
 	if (p->count > DYN_MOST_ACTIONS)
 		return run_fail(p->run, PROBLEM_INVALID,
 				"this would change too many items: at most %d can be changed at once", DYN_MOST_ACTIONS);
-	if (!value_present(key) || (is_self(p, key) && !value_present(p->old)))
+	/* What a new item requires is there before it; what it refers to may be itself. */
+	if (!value_present(key) || (is_self(p, key) && !value_present(p->old) && !q->of))
 		return plan_tell_missing(p->write, &ask);
 	if (is_self(p, key))
 		return ask_self(p, &ask);
@@ -379,8 +411,12 @@ static bool require_one(void *ctx, struct scope *s)
 static bool plan_requirement(struct plan *p, const struct requirement *q)
 {
 	struct scope s = write_scope(p->write, p->item, value_present(p->old) ? &p->old_row : NULL);
+	struct scope old = { .run = p->run, .item = &p->old_row };
+	struct requiring x = { .plan = p, .rule = q };
 
-	return scope_each(&s, &q->each, require_one, &(struct requiring){ p, q });
+	if (q->of && value_present(p->old) && !scope_each(&old, &q->each, note_named, &x))
+		return false;
+	return scope_each(&s, &q->each, require_one, &x);
 }
 
 /* Whether an attribute that the requirement names has changed. */

@@ -251,6 +251,21 @@ bool write_copy(struct write *w, const struct attribute *a, struct row *f)
 	return true;
 }
 
+static bool take_files(struct write *w, const struct attribute *a, struct row *f)
+{
+	struct value v;
+
+	if (!attribute_file(a))
+		return true;
+	v = row_get(f, a->at);
+	if (!value_present(v))
+		return true;
+	if (!write_take_files(w, a, VALUE_ABSENT, &v))
+		return false;
+	row_set(f, a->at, v);
+	return true;
+}
+
 bool write_make(struct write *w, const struct row *given, struct row *f)
 {
 	const struct entity *e = w->entity;
@@ -265,7 +280,7 @@ bool write_make(struct write *w, const struct row *given, struct row *f)
 			row_put(f, it.name, write_fit(w->run, entity_attribute(e, it.name), it.value));
 	}
 	for (size_t i = 0; i < e->attribute_count; i++)
-		if (!give_one(w, &e->attributes[i], f))
+		if (!give_one(w, &e->attributes[i], f) || !take_files(w, &e->attributes[i], f))
 			return false;
 	return fill_in(w, f);
 }
@@ -273,12 +288,11 @@ bool write_make(struct write *w, const struct row *given, struct row *f)
 /* ---- rules ---- */
 
 /* Reports first if an item that the new one refers to is missing, or hidden from this caller. */
-static bool tell_hidden(struct write *w, const struct row *f, const struct reference *ref, const struct term *when,
-			struct slice sentence, bool *told)
+static bool tell_hidden(struct write *w, const struct row *f, struct plan_ask ask, const struct term *when, bool *told)
 {
+	const struct reference *ref = ask.reference;
 	const struct entity *e = ref->to;
 	struct scope s = write_scope(w, f, NULL);
-	struct plan_ask ask = { .reference = ref, .sentence = sentence };
 	struct value *args;
 	struct row item;
 	bool holds, readable = false;
@@ -306,20 +320,26 @@ static bool refuse_new(struct write *w, const struct row *f)
 		return run_fail(w->run, PROBLEM_UNAUTHENTICATED, "log in to do this");
 	for (size_t i = 0; i < e->count_count && !told; i++)
 		if (!e->counts[i].each.list &&
-		    !tell_hidden(w, f, &e->counts[i].target, e->counts[i].when, SLICE(""), &told))
+		    !tell_hidden(w, f, (struct plan_ask){ .reference = &e->counts[i].target }, e->counts[i].when, &told))
 			return false;
-	for (size_t i = 0; i < e->require_count && !told; i++)
-		if (!e->requires[i].each.list &&
-		    !tell_hidden(w, f, &e->requires[i].target, e->requires[i].when, e->requires[i].sentence, &told))
+	for (size_t i = 0; i < e->require_count && !told; i++) {
+		const struct requirement *q = &e->requires[i];
+		struct plan_ask ask = { .reference = &q->target, .sentence = q->sentence, .of = q->of };
+
+		if (!q->each.list && !tell_hidden(w, f, ask, q->when, &told))
 			return false;
+	}
 	return run_fail(w->run, PROBLEM_FORBIDDEN, "you may not create this %.*s", SLICE_ARG(e->name));
 }
 
-/* What is written together with an item has no rule but that for everywhere. */
+/* What is written together with an item has no rule but that for everywhere, from which its creation may be exempt. */
 static bool keeps_all(struct write *w, const struct row *f, bool *out)
 {
 	struct row item = *f;
 
+	*out = true;
+	if (!w->entity->everywhere_begins)
+		return true;
 	item.entity = w->entity;
 	if (!entity_keeps(w->run, &item, NULL, out))
 		return false;
@@ -329,18 +349,17 @@ static bool keeps_all(struct write *w, const struct row *f, bool *out)
 
 static bool may_create(struct write *w, const struct row *f, bool *out)
 {
+	const struct term *rule = w->action && w->action->allow
+					  ? w->action->allow
+					  : w->entity->allow[w->action ? ALLOW_UPDATE : ALLOW_CREATE];
 	struct scope s = write_scope(w, f, NULL);
 
 	*out = w->trusted || w->whole || w->run->caller.operator_;
 	if (w->whole && !write_is_own(w))
 		return keeps_all(w, f, out);
-	if (*out)
+	if (*out || !rule)
 		return true;
-	if (!w->action)
-		return entity_allows_row(w->run, w->entity, ALLOW_CREATE, f, NULL, out);
-	if (!w->action->allow)
-		return entity_allows_row(w->run, w->entity, ALLOW_UPDATE, f, NULL, out);
-	if (!scope_holds(&s, w->action->allow, out))
+	if (!scope_holds(&s, rule, out))
 		return false;
 	*out = *out || run_explores(w->run);
 	return true;

@@ -1,6 +1,6 @@
 /* The actions of a write: the item and its companions, old and new compared.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "app/write/renaming.h"
+#include "app/write/renaming/renaming.h"
 #include "base/grow.h"
 
 /* ---- adding ---- */
@@ -339,6 +339,7 @@ bool plan_make(struct plan *p)
 		return false;
 	if (!(p->item ? plan_item(p) : plan_delete(p)))
 		return false;
+	plan_files(p);
 	if (p->write->whole || plan_has_also(p))
 		return true; /* plan_also() */
 	if (!plan_held(p))

@@ -20,6 +20,7 @@
 
 #include "app/db/dyn.h"
 #include "app/entity/witness.h"
+#include "app/file/file.h"
 #include "app/write/write.h"
 
 #define WRITE_TRIES 16
@@ -90,8 +91,9 @@ struct write {
 	bool over;                      /* the marker is gone, or `unless` keeps the item */
 	write_unless *unless;           /* of write_remove_unless(); NULL: none */
 	void *unless_ctx;
-	bool alone; /* a deletion was refused with its children: now without them */
-	bool quiet; /* writes nothing under `also` */
+	bool alone;                /* a deletion was refused with its children: now without them */
+	bool quiet;                /* writes nothing under `also` */
+	struct file_claims claims; /* files that the item takes: checked once */
 	/* of an item that is also written (P5) */
 	struct write *whole;        /* the write of the request's item; NULL: this is it */
 	const struct also_rule *as; /* the rule that writes it */
@@ -124,6 +126,7 @@ enum plan_role {
 	PLAN_WITNESS, /* an item that was only read */
 	PLAN_MARKER,  /* of a deletion: deleting.h */
 	PLAN_CHILD,   /* a child removed in the deletion's transaction */
+	PLAN_FILE,    /* of a file: app/file/file.h */
 };
 
 /* a condition on a target, and the rule that reports its failure */
@@ -134,6 +137,7 @@ struct plan_ask {
 	struct slice sentence;
 	struct write *by;             /* whose rule it is */
 	const struct each_rule *each; /* its `for`; NULL: none */
+	const struct attribute *of;   /* the reference that made the rule; NULL: none */
 };
 
 struct plan_action {
@@ -207,6 +211,12 @@ bool plan_secret(struct plan *p) MUST_CHECK;
 bool plan_filter(struct plan *p, struct plan_action *a, const struct term *t, bool *cannot) MUST_CHECK;
 /* The checks of every item whose counters move. */
 bool plan_held(struct plan *p) MUST_CHECK;
+/* The files that the item takes, and those that move with it. */
+void plan_files(struct plan *p);
+/* A file was not to be had: it is looked at again. */
+void write_forget_files(struct write *w);
+/* The stored form of a value from a client: of files that it is checked to own (write_file.c). */
+bool write_take_files(struct write *w, const struct attribute *a, struct value was, struct value *v) MUST_CHECK;
 /* Moves the sequences that numbers were taken from. */
 bool plan_takes(struct plan *p) MUST_CHECK;
 /* True: the number taken is in use, and the next try takes a later one. False: the clash has another reason. */

@@ -1,6 +1,6 @@
 /* Trees: an item that requires another of its own kind is its child, and must never be its own ancestor.
  *
- * When the item gets another parent, reads its ancestors upwards. Each is read as a term reads it, so the write
+ * When the item gets another parent, or another identity, reads its ancestors upwards. Each is read as a term reads it, so the write
  * commits only if all of them still have the same parents (witness.h): of two writes that would each move an item
  * below the other, one fails.
  * SPDX-License-Identifier: Apache-2.0 */
@@ -16,11 +16,14 @@ struct climb {
 	struct name_list names; /* the attributes that determine an item's place */
 };
 
-/* The changeable attribute, if the rule refers to the item's own kind and uses only its attributes. */
+/* The attribute with the parent: that of a reference with `tree`, or the changeable attribute of a rule that requires
+ * the item's own kind and uses only its attributes. */
 static const struct attribute *parent_of(const struct entity *e, const struct requirement *q)
 {
 	const struct attribute *found = NULL;
 
+	if (q->of)
+		return q->of->tree ? q->of : NULL;
 	if (q->target.to != e || q->target.arg_count != e->param_count)
 		return NULL;
 	for (size_t i = 0; i < q->target.arg_count; i++) {
@@ -125,6 +128,20 @@ static bool climb(struct climb *c, const struct row *item)
 	}
 }
 
+/* Whether the item stays where it was. An item that gets another identity may be named as a parent already: by an item
+ * whose parent is gone. */
+static bool stays(const struct climb *c, const struct row *item, const struct row *before)
+{
+	const struct entity *e = c->write->entity;
+	bool same = true;
+
+	for (size_t i = 0; i < e->param_count; i++)
+		same = same && value_equal(row_get(item, e->param_at[i]), row_get(before, e->param_at[i]));
+	for (size_t i = 0; i < c->names.count; i++)
+		same = same && value_equal(row_get(item, c->names.list[i]), row_get(before, c->names.list[i]));
+	return same;
+}
+
 bool write_tree(struct write *w, const struct row *item, const struct row *before)
 {
 	const struct entity *e = w->entity;
@@ -133,13 +150,16 @@ bool write_tree(struct write *w, const struct row *item, const struct row *befor
 		const struct attribute *parent = parent_of(e, &e->requires[i]);
 		struct climb c = { .write = w, .rule = &e->requires[i] };
 
-		if (!parent ||
-		    value_equal(row_get(item, parent->at), before ? row_get(before, parent->at) : VALUE_ABSENT))
+		if (!parent)
 			continue;
 		c.parent = parent->name;
 		names_of_term(w->run->arena, &c.names, e, c.rule->when);
 		for (size_t k = 0; k < e->param_count; k++)
 			names_of_term(w->run->arena, &c.names, e, c.rule->target.args[k]);
+		if (before && stays(&c, item, before))
+			continue;
+		for (size_t k = 0; k < c.names.count; k++)
+			names_add(w->run->arena, &w->looked_at, c.names.list[k]);
 		if (!climb(&c, item))
 			return false;
 	}

@@ -4,7 +4,7 @@
 #include "app/write/joined.h"
 #include "app/entity/input.h"
 #include "app/run/passed_over.h"
-#include "app/write/renaming.h"
+#include "app/write/renaming/renaming.h"
 
 /* ---- rules ---- */
 
@@ -25,19 +25,18 @@ bool write_is_still(struct write *w, struct value full)
 static bool may_alter(struct write *w, struct value full, bool *out)
 {
 	struct run *r = w->run;
-	const struct term *rule = w->action ? w->action->allow : NULL;
-	enum allow_verb verb = w->deletes ? ALLOW_DELETE : ALLOW_UPDATE;
+	const struct term *rule = w->action && w->action->allow
+					  ? w->action->allow
+					  : w->entity->allow[w->deletes ? ALLOW_DELETE : ALLOW_UPDATE];
 	struct row f;
 	struct scope s;
 
 	if (!write_is_still(w, full))
 		return false;
 	*out = w->trusted || w->whole || r->caller.operator_;
-	if (*out)
+	if (*out || !rule)
 		return true;
-	write_looks_at(w, rule ? rule : w->entity->allow[verb]);
-	if (!rule)
-		return entity_allows(r, w->entity, verb, full, VALUE_ABSENT, out);
+	write_looks_at(w, rule);
 	row_from(&f, r->arena, w->entity, full);
 	s = write_scope(w, &f, NULL);
 	if (!scope_holds(&s, rule, out))
@@ -101,7 +100,7 @@ static bool apply_part(struct write *w, const struct attribute *a, struct value 
 {
 	const struct action *x = w->action;
 	bool append = x && names_among(x->append_at, x->append_count, a->at);
-	bool merge = a->type == ATTR_MAP && w->options->merge && value_type(*v) == VALUE_M;
+	bool merge = a->type == ATTR_MAP && !a->file && w->options->merge && value_type(*v) == VALUE_M;
 	bool cut = x && names_among(x->cut_at, x->cut_count, a->at);
 
 	if (!append && !cut && !merge)
@@ -121,7 +120,7 @@ static bool apply_one(struct write *w, struct row *f, const struct row_iter *m)
 	const struct attribute *a = entity_attribute(w->entity, m->name);
 	struct value v = write_fit(w->run, a, m->value), was = row_find(f, m->name);
 
-	if (a && !apply_part(w, a, was, &v))
+	if (a && (!apply_part(w, a, was, &v) || !write_take_files(w, a, was, &v)))
 		return false;
 	if (!a || write_is_password(w->entity, m->name) || value_equal(v, was))
 		return true;

@@ -16,6 +16,7 @@
 #include "fault/fault.h"
 #include "http/serve/console.h"
 #include "http/serve/forward.h"
+#include "http/serve/media.h"
 #include "http/serve/peer.h"
 
 #define WHY           1024
@@ -42,7 +43,7 @@ struct running {
 	struct console_http console;
 	struct peer_http peers;
 	struct serve_apps apps;
-	struct http_route routes[CONSOLE_ROUTES + REST_METHODS + 2];
+	struct http_route routes[CONSOLE_ROUTES + REST_METHODS + 2 + MEDIA_ROUTES];
 	char address[ADDRESS_TEXT], peer_address[ADDRESS_TEXT];
 	bool has_keys, has_tls;
 };
@@ -152,6 +153,9 @@ static int check_options(const struct serve_options *o)
 		return complain(EXIT_USAGE, "--data and --in-memory exclude each other");
 	if (o->keys_file && o->no_auth)
 		return complain(EXIT_USAGE, "--keys and --no-auth exclude each other");
+	if (!o->smtp.url && (o->smtp.from || o->smtp.password_file || o->smtp.ca_file))
+		return complain(EXIT_USAGE,
+				"--smtp says which mail server --smtp-from and the other two are for, and is not given");
 	if (!o->tls_cert != !o->tls_key)
 		return complain(EXIT_USAGE, "TLS needs both --tls-cert and --tls-key");
 	if (!address_parse(&address, o->http.listen, why, sizeof(why)))
@@ -185,9 +189,12 @@ static bool open_http(struct running *r, struct serve_options *o, char *why)
 		if (o->backend_count)
 			o->http.forward = (struct http_forward){ forward_take, &r->designs.rest };
 		o->http.metric_count = 1;
+		o->http.ready = (struct http_ready){ serve_designs_not_ready, &r->designs };
 		o->http.write_delay = (struct write_delay){ serve_designs_delay_ms, &r->designs };
 		r->peers = (struct peer_http){ r->designs.relays, r->designs.count };
 		r->routes[o->http.route_count++] = peer_route(&r->peers);
+		media_routes(&r->designs.rest, r->routes + o->http.route_count);
+		o->http.route_count += MEDIA_ROUTES;
 	}
 	if (r->apps.http.count)
 		r->routes[o->http.route_count++] = apps_route(&r->apps.http);
@@ -244,6 +251,7 @@ static bool open_database(struct running *r, struct serve_options *o, char *why)
 	permissions_check_dir(o->db.dir);
 	permissions_check_file("secret", o->secret_file);
 	permissions_check_file("TLS key", o->tls_key);
+	permissions_check_file("mail password", o->smtp.password_file);
 	if (db_open(&o->db, &r->db, why, WHY) != STORE_OPENED)
 		return false;
 	api.db = r->db;

@@ -7,7 +7,9 @@
 #include "cli/flags.h"
 #include "cli/serve/serve_apps.h"
 #include "cli/serve/serve_backend.h"
+#include "fetch/smtp.h"
 #include "http/server.h"
+#include "media/media.h"
 #include "table/db.h"
 
 #define SERVE_DEFAULT_DATA "./thorpe-data"
@@ -34,11 +36,14 @@ struct serve_options {
 	size_t backend_count;
 	const char *peer_address; /* where other servers reach http.peer_listen; NULL: as it is bound */
 	const char *secret_file;  /* NULL: in the data directory */
+	struct smtp_given smtp;   /* url NULL: no mail server */
 	const char *demo;         /* directory; NULL: no demo data */
 	const char *fault;        /* a SPEC, checked; NULL: none */
 	bool list_faults;
-	const char *audit;       /* file, or "-"; NULL: no audit log */
-	const char *ready_file;  /* NULL: none; serve_ready.h */
+	struct media_options media;                            /* its directory: where; NULL: beside the data */
+	unsigned media_most_mb, media_caller_mb, media_hold_s; /* 0: the defaults */
+	const char *audit;                                     /* file, or "-"; NULL: no audit log */
+	const char *ready_file;                                /* NULL: none; serve_ready.h */
 	bool allow_check_errors; /* serve a design although `thorpe check` finds errors in it */
 };
 

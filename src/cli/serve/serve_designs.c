@@ -1,15 +1,18 @@
 /* From files to running applications.
  * SPDX-License-Identifier: Apache-2.0 */
+#include <limits.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <time.h>
 
+#include "app/auth/mail.h"
 #include "app/db/beside.h"
 #include "app/db/provision.h"
 #include "app/db/provision_request.h"
 #include "app/db/shared_secret.h"
 #include "cli/design_file.h"
 #include "cli/secret.h"
+#include "cli/serve/serve_changes.h"
 #include "cli/serve/serve_designs.h"
 #include "process/send/mailer.h"
 
@@ -69,6 +72,18 @@ int64_t serve_designs_delay_ms(void *ctx, const struct app *app)
 	return most;
 }
 
+#define SILENT_MS 5000
+
+const char *serve_designs_not_ready(void *ctx)
+{
+	const struct serve_designs *s = ctx;
+
+	for (size_t i = 0; i < s->remote_count; i++)
+		if (s->remotes[i].remote && remote_silent_ms(s->remotes[i].remote) >= SILENT_MS)
+			return "the remote database has not answered for some seconds";
+	return NULL;
+}
+
 /* ---- loading ---- */
 
 /* NULL: the findings have been printed. */
@@ -124,11 +139,16 @@ static bool load_one(struct serve_designs *s, size_t i, char *why, size_t n)
 bool serve_designs_load(struct serve_designs *s, const struct serve_options *o, char *why, size_t n)
 {
 	volatile bool ok = true;
+	char smtp_why[256];
 
 	*s = (struct serve_designs){ .options = o };
 	arena_init(&s->arena);
 	rest_init(&s->rest);
 	s->metrics = (struct metrics_writer){ write_metrics, s };
+	if (o->smtp.url && !smtp_settings_read(&o->smtp, &s->smtp, smtp_why, sizeof(smtp_why))) {
+		snprintf(why, n, "--smtp: %s", smtp_why);
+		return false;
+	}
 	ARENA_TRY(&s->arena, {
 		for (; ok && s->count < o->design_count; s->count++)
 			ok = load_one(s, s->count, why, n);
@@ -245,9 +265,12 @@ static bool bring(const struct serve_designs *s, size_t i, struct backend *b, st
 
 	if (s->databases[i]->is_remote && !answers(remote->remote, b, s->list[i], a, why, n))
 		return false;
-	if (s->databases[i]->is_remote && remote->is_far)
-		return check_far_table(s, i, b, a, why, n);
-	return provision(b, s->options->designs[i], s->list[i], a, why, n);
+	if (s->databases[i]->is_remote && remote->is_far ? !check_far_table(s, i, b, a, why, n)
+							 : !provision(b, s->options->designs[i], s->list[i], a, why, n))
+		return false;
+	if (s->databases[i]->is_remote || !s->options->in_memory)
+		serve_changes_say(s->list[i], s->options->designs[i], b, a);
+	return true;
 }
 
 static bool provision_all(struct serve_designs *s, char *why, size_t n)
@@ -325,16 +348,55 @@ static void look_for_moves(struct serve_designs *s)
 	}
 }
 
+static bool are_files_here(const struct serve_designs *s, size_t i)
+{
+	return design_has_files(s->list[i]) && !s->databases[i]->is_remote;
+}
+
+/* Where the files of the designs are. Servers that share a table share its files as well, so they say where these are. */
+static bool open_media(struct serve_designs *s, char *why, size_t n)
+{
+	const struct serve_options *o = s->options;
+	struct media_options m = o->media;
+	char beside[PATH_MAX];
+	bool any = false;
+
+	for (size_t i = 0; i < s->count; i++) {
+		any = any || design_has_files(s->list[i]);
+		if (!o->media.where && design_has_files(s->list[i]) && !are_files_here(s, i)) {
+			snprintf(why, n,
+				 "%s has files, and its table is elsewhere: say with --media s3://BUCKET where its servers keep "
+				 "them (or a directory, if there is only this one)",
+				 o->designs[i]);
+			return false;
+		}
+	}
+	if (!any)
+		return true;
+	if (!m.where && o->db.dir) {
+		snprintf(beside, sizeof(beside), "%s/media", o->db.dir);
+		m.where = beside;
+	}
+	m.region = o->http.region;
+	m.most = (int64_t)o->media_most_mb << 20;
+	m.clock = o->http.clock;
+	s->media = media_open(&m, why, n);
+	return s->media;
+}
+
 static bool make_apps(struct serve_designs *s, char *why, size_t n)
 {
 	const struct serve_options *o = s->options;
-	struct app_options app = { .clock = o->http.clock };
+	struct app_options app = { .clock = o->http.clock,
+				   .media_hold_s = (int64_t)o->media_hold_s,
+				   .media_caller_most = (int64_t)o->media_caller_mb << 20 };
 
 	for (size_t i = 0; i < s->count; i++) {
 		if (!take_secret(s, i, app.secret, why, n))
 			return false;
 		app.design = s->list[i];
 		app.database = s->databases[i];
+		app.media = design_has_files(s->list[i]) ? s->media : NULL;
 		s->apps[i] = app_new(&app);
 		if (!s->apps[i]) {
 			snprintf(why, n, "not enough memory");
@@ -370,12 +432,23 @@ static bool list_remote_tables(struct serve_designs *s, struct api *api, char *w
 	return ok;
 }
 
+/* Accounts with `mail`, and no way for it: the requests are accepted all the same. */
+static void tell_of_mail(const struct design *d)
+{
+	if (mail_login(d))
+		log_info("%.*s: no mail is sent: neither 'to' of 'mail' nor --smtp says where to", SLICE_ARG(d->name));
+}
+
 static bool start_mailers(struct serve_designs *s)
 {
+	const struct smtp_settings *smtp = s->smtp.url ? &s->smtp : NULL;
+
 	for (size_t i = 0; i < s->count; i++) {
-		if (!mailer_is_needed(s->apps[i]))
+		if (!mailer_is_needed(s->apps[i], smtp)) {
+			tell_of_mail(s->list[i]);
 			continue;
-		s->mailers[s->mailer_count] = mailer_start(s->apps[i]);
+		}
+		s->mailers[s->mailer_count] = mailer_start(s->apps[i], smtp);
 		if (!s->mailers[s->mailer_count])
 			return false;
 		s->mailer_count++;
@@ -387,8 +460,8 @@ bool serve_designs_start(struct serve_designs *s, struct api *api, char *why, si
 {
 	if (!s->count)
 		return true;
-	if (!choose_databases(s, api, why, n) || !provision_all(s, why, n) || !make_apps(s, why, n) ||
-	    !list_remote_tables(s, api, why, n))
+	if (!choose_databases(s, api, why, n) || !provision_all(s, why, n) || !open_media(s, why, n) ||
+	    !make_apps(s, why, n) || !list_remote_tables(s, api, why, n))
 		return false;
 	look_for_moves(s);
 	if (s->options->demo)
@@ -510,5 +583,7 @@ void serve_designs_release(struct serve_designs *s)
 {
 	for (size_t i = 0; i < s->remote_count; i++)
 		database_remote_close(&s->remotes[i]);
+	smtp_settings_release(&s->smtp);
+	media_close(s->media);
 	arena_release(&s->arena);
 }

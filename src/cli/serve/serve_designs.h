@@ -24,6 +24,7 @@ struct serve_designs {
 	struct database_local local;
 	struct database_remote remotes[SERVE_BACKENDS_MAX];
 	size_t remote_count;
+	struct media *media;                           /* NULL: no design has files */
 	struct database *databases[SERVE_DESIGNS_MAX]; /* as the list */
 	struct app *apps[SERVE_DESIGNS_MAX];
 	struct slice accounts[SERVE_DESIGNS_MAX]; /* the logins of the demo data; empty: there is none */
@@ -31,6 +32,7 @@ struct serve_designs {
 	struct rest rest;                             /* for server_options.routes */
 	struct process *processes[SERVE_DESIGNS_MAX]; /* as the apps */
 	size_t process_count;
+	struct smtp_settings smtp;                 /* of options->smtp */
 	struct mailer *mailers[SERVE_DESIGNS_MAX]; /* those that are needed */
 	size_t mailer_count;
 	struct relay *relays[SERVE_DESIGNS_MAX]; /* theirs */
@@ -51,6 +53,10 @@ void serve_designs_release(struct serve_designs *s);
 /* server_options.write_delay: as long as the app's processors ask for, or the slowest of all. ctx: the
  * serve_designs. */
 int64_t serve_designs_delay_ms(void *ctx, const struct app *app);
+
+/* server_options.ready: a remote database has not answered for some seconds. ctx: the serve_designs. The tick of each app asks
+ * its database something every second, so silence is noticed without requests of its own. */
+const char *serve_designs_not_ready(void *ctx);
 
 /* serve_demo.c: loads DIR/<design>.json into each design whose table is empty, in parallel, and reports to stderr. */
 void serve_demo(struct serve_designs *s, const char *dir);

@@ -170,6 +170,12 @@ export class LiveListOf<T> extends ListOf<T> {
   }
 }
 
+/** Where to send a file. */
+interface UploadSlot {
+  file: string;
+  upload: { method: string; url: string; headers: Record<string, string> };
+}
+
 interface Outgoing {
   method: string;
   path: string;
@@ -255,6 +261,42 @@ export class Transport {
     });
     this.take(reply.token, reply.renewal);
     return reply;
+  }
+
+  /** Asks for an upload, sends the file where the answer says, and returns its id: what to write into the item. */
+  async upload(path: string, params: object, file: Blob, options: WriteOptions = {}): Promise<string> {
+    const { name } = file as { name?: unknown };
+    const ask = { type: file.type || 'application/octet-stream', size: file.size };
+    const body = typeof name === 'string' && name !== '' ? { ...ask, name } : ask;
+    const slot = await this.send<UploadSlot>('POST', path, params, body, options);
+    await this.sendFile(slot, file, options.signal);
+    return slot.file;
+  }
+
+  /** The whole address of a file's `url`, which may be one of this server without its name. */
+  fileUrl(url: string): string {
+    const origin = /^[a-z]+:\/\/[^/]+/i.exec(this.options.baseUrl)?.[0] ?? '';
+    return url.startsWith('/') ? origin + url : url;
+  }
+
+  /** 412 says that the file is there: an earlier try got through. */
+  private async sendFile({ upload }: UploadSlot, file: Blob, signal?: AbortSignal): Promise<void> {
+    const attempts = Math.max(1, this.options.attempts ?? 4);
+    for (let attempt = 1; ; attempt++) {
+      let failed: unknown;
+      try {
+        const { method, headers } = upload;
+        const init: RequestInit = { method, headers, body: file, signal: signal ?? null };
+        const reply = await (this.options.fetch ?? fetch)(this.fileUrl(upload.url), init);
+        if (reply.ok || reply.status === 412) return;
+        failed = await refusal(reply);
+      } catch (error) {
+        if (signal?.aborted) throw error;
+        failed = lost({ method: 'GET' }, error);
+      }
+      if (!(failed instanceof UnavailableError) || attempt >= attempts) throw failed;
+      await pause(Math.max(100 * 2 ** attempt, 1000 * (failed.retryAfter ?? 0)), signal);
+    }
   }
 
   /** The end of the session: no token is used any more. */
@@ -379,11 +421,13 @@ export class Transport {
   }
 
   private async another(): Promise<string | undefined> {
-    if (this.renewal !== undefined && this.renewPath !== undefined)
+    const { renewal } = this;
+    if (renewal !== undefined && this.renewPath !== undefined)
       try {
-        return (await this.signIn(this.renewPath, { renewal: this.renewal })).token;
+        return (await this.signIn(this.renewPath, { renewal })).token;
       } catch (error) {
         if (!(error instanceof UnauthenticatedError)) throw error;
+        if (this.renewal !== renewal) return this.current; // a login meanwhile, whose renewal token stays
         this.take(this.current, undefined);
       }
     return this.options.onUnauthenticated?.();
@@ -404,7 +448,7 @@ async function refusal(reply: Response): Promise<ApiError> {
 }
 
 /** No answer: a write may have been done. */
-function lost(out: Outgoing, cause: unknown): ApiError {
+function lost(out: { method: string }, cause: unknown): ApiError {
   const problem: ProblemDocument = {
     type: 'urn:thorpe:busy',
     title: 'No answer',

@@ -18,6 +18,7 @@ struct operation {
 	bool writes, watched;
 	bool signs_in;  /* answers with a token for the calls after it */
 	bool signs_out; /* ends that token */
+	bool uploads;   /* asks where to send a file, which the method does then */
 };
 
 /* ---- what an operation has ---- */
@@ -85,6 +86,7 @@ static struct operation read_operation(const struct typescript *t, const struct 
 
 	read_answers(t, &op);
 	op.signs_in = (slice_is(op.path, "/login") || slice_is(op.path, "/renew")) && is_service(&op);
+	op.uploads = json_get(op.json, "x-upload") != NULL;
 	op.signs_out = slice_is(op.path, "/logout") && is_service(&op);
 	return op;
 }
@@ -148,7 +150,9 @@ static void put_arguments(struct typescript *t, const struct operation *op, bool
 		walk_parameters(t, op, true);
 		buf_str(t->out, seen.optional && !(op->body && op->body_required) ? " } = {}, " : " }, ");
 	}
-	if (op->body && with_body) {
+	if (op->uploads) {
+		buf_lit(t->out, "file: Blob, ");
+	} else if (op->body && with_body) {
 		buf_str(t->out, op->body_required ? "body: " : "body?: ");
 		typescript_type(t, op->body, 1);
 		buf_lit(t->out, ", ");
@@ -164,6 +168,10 @@ static void put_answer_type(struct typescript *t, const struct operation *op)
 {
 	const struct json *schema = json_get(json_get(op->content, "application/json"), "schema");
 
+	if (op->uploads) {
+		buf_lit(t->out, "string");
+		return;
+	}
 	if (schema)
 		typescript_type(t, schema, 1);
 	if (op->empty || !schema)
@@ -218,6 +226,12 @@ static void put_call(struct typescript *t, const struct operation *op)
 	put_arguments(t, op, true);
 	buf_lit(t->out, ": Promise<");
 	put_answer_type(t, op);
+	if (op->uploads) {
+		buf_lit(t->out, "> {\n    return this.$transport.upload(");
+		put_path(t, op->path);
+		buf_printf(t->out, ", %s, file, options);\n  }\n", params_of(t, op));
+		return;
+	}
 	if (op->signs_in || op->signs_out)
 		buf_printf(t->out, "> {\n    return this.$transport.%s(", op->signs_in ? "signIn" : "signOut");
 	else

@@ -17,10 +17,10 @@ static const struct rule rules_accept[] = {
 };
 
 static const struct rule *const families[] = {
-	check_rules_access, check_rules_order,   check_rules_key,        check_rules_identity,
-	check_rules_index,  check_rules_visible, check_rules_unique,     check_rules_count,
-	check_rules_copy,   check_rules_life,    check_rules_stream,     check_rules_limit,
-	check_rules_race,   check_rules_agree,   check_rules_everywhere, rules_accept,
+	check_rules_access,  check_rules_order,  check_rules_key,   check_rules_identity, check_rules_index,
+	check_rules_visible, check_rules_unique, check_rules_count, check_rules_copy,     check_rules_life,
+	check_rules_stream,  check_rules_limit,  check_rules_race,  check_rules_agree,    check_rules_everywhere,
+	check_rules_hold,    rules_accept,
 };
 #define FAMILIES (sizeof(families) / sizeof(families[0]))
 

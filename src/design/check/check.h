@@ -124,7 +124,7 @@ void check_repair(struct checker *c, const char *fmt, ...) __attribute__((format
 extern const struct rule check_rules_access[], check_rules_order[], check_rules_key[], check_rules_identity[],
 	check_rules_index[], check_rules_visible[], check_rules_unique[], check_rules_count[], check_rules_copy[],
 	check_rules_life[], check_rules_stream[], check_rules_limit[], check_rules_race[], check_rules_agree[],
-	check_rules_everywhere[];
+	check_rules_everywhere[], check_rules_hold[];
 
 /* ---- the model (check_shape.c) ---- */
 void check_model(struct checker *c);

@@ -16,8 +16,36 @@ static void needs_scan(struct checker *c, const struct reach *r)
 			  SLICE_ARG(s->name), SLICE_ARG(s->key->hash[0].name));
 }
 
+/* Whether an item of the entity can have the keys. */
+static bool can_have_keys(struct checker *c, const struct entity *e, const struct key_rule *keys, size_t n)
+{
+	const struct space *table = &c->spaces[0];
+
+	EACH (struct entry, x, table->entries, table->entry_count) {
+		bool all = x->shape->entity == e && !x->shape->companion;
+
+		for (size_t k = 0; all && k < key_attr_count(table->key); k++)
+			EACH (struct key_rule, r, keys, n)
+				if (slice_equal(r->attribute, key_attr_at(table->key, k)->name))
+					all = all && template_meets(c->arena, r->template, entry_key(table, x, k), e);
+		if (all)
+			return true;
+	}
+	return false;
+}
+
+static void then_finds_nothing(struct checker *c, const struct reach *r)
+{
+	const struct access *a = r->access;
+
+	if (a->has_then && a->then.of && !can_have_keys(c, a->then.of, a->then.keys, a->then.key_count))
+		check_say(c, a->then.keys[0].place, "no %.*s has keys like these (%.*s)", SLICE_ARG(a->then.of->name),
+			  SLICE_ARG(a->then.keys[a->then.key_count - 1].template->text));
+}
+
 static void finds_nothing(struct checker *c, const struct reach *r)
 {
+	then_finds_nothing(c, r);
 	if (!r->space || r->entry_count)
 		return;
 	const struct access *a = r->access;
@@ -355,6 +383,22 @@ static void merge_misses(struct checker *c, const struct reach *merge)
 	}
 }
 
+/* ---- what rows show ---- */
+
+static bool is_queried(const void *ctx, const struct term *t)
+{
+	(void)ctx;
+	return (t->kind == TERM_FETCH || t->kind == TERM_EXISTS || t->kind == TERM_VISIBLE) && t->entity &&
+	       t->entity->found_by.n;
+}
+
+static void show_queries(struct checker *c, const struct reach *r)
+{
+	EACH (struct attribute, s, r->access->show, r->access->show_count)
+		if (term_any(s->derived, is_queried, NULL))
+			check_say(c, s->place, "%.*s of each row takes a query", SLICE_ARG(s->name));
+}
+
 const struct rule check_rules_access[] = {
 	{ "needs-scan", SEVERITY_ERROR,
 	  "A Query reads one partition; without it every item of the table would be read and paid for.",
@@ -392,6 +436,10 @@ const struct rule check_rules_access[] = {
 	  .access = counts_by_reading },
 	{ "merge-misses", SEVERITY_WARNING, "No page has the rows of the other partitions.",
 	  "Let the merge run over the whole range of the attribute.", .access = merge_misses },
+	{ "show-queries", SEVERITY_WARNING,
+	  "An item of an entity with `found by` has no key to read it by, so a page asks once for each row.",
+	  "Show parts of items whose identity is their key, or put the value onto the rows with a copy.",
+	  .access = show_queries },
 	{ "one-by-one", SEVERITY_NOTE, "The cost and the time grow with the number of rows.",
 	  "Fine for a handful; otherwise put what belongs together into one partition.", .access = one_by_one },
 	{ NULL },

@@ -52,6 +52,15 @@ static bool is_list(const struct attribute *a)
 	return a->type == ATTR_LIST || a->type == ATTR_SET;
 }
 
+/* Whether the list's owner puts the items in its own transaction: {on: created, for: line in lines, put: OrderLine}. */
+static bool also_puts(const struct entity *e, struct slice list, const struct entity *other)
+{
+	EACH (struct also_rule, x, e->also, e->also_count)
+		if (x->kind == ALSO_PUT && x->to == other && x->each.list && term_mentions(x->each.list, list))
+			return true;
+	return false;
+}
+
 static void list_in_two_places(struct checker *c, const struct entity *e, const struct attribute *list)
 {
 	if (!is_list(list) || has_companion_for(e, list->name))
@@ -60,6 +69,7 @@ static void list_in_two_places(struct checker *c, const struct entity *e, const 
 		const struct template *sk = entity_key(c, other, false);
 		const struct template_part *hole = sk ? template_hole(sk, 0) : NULL;
 		if (other == e || !hole || !is_singular_of(c, hole->names[0], list->name) ||
+		    also_puts(e, list->name, other) ||
 		    !template_alike(entity_key(c, e, true), entity_key(c, other, true)))
 			continue;
 		c->about = about_entity(c, other);

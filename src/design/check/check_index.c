@@ -8,10 +8,42 @@
 #define GLOBAL_MAX       20
 #define LARGE_TEXT       1024 /* texts long enough to report that lists project them */
 
+static bool is_set(const struct checker *c, struct slice attribute)
+{
+	EACH (struct shape, s, c->shapes, c->shape_count)
+		if (shape_has(s, attribute))
+			return true;
+	return false;
+}
+
+/* An attribute that is nearly called so. */
+static void suggest_key(struct checker *c, struct slice name)
+{
+	EACH (struct entity, e, c->d->entities, c->d->entity_count)
+		EACH (struct attribute, a, e->attributes, e->attribute_count)
+			if (suggest_slice(name, &a->name, 1).n) {
+				check_repair(c,
+					     "Did you mean %.*s? Otherwise set it in the `keys` of what is to be listed.",
+					     SLICE_ARG(a->name));
+				return;
+			}
+}
+
 static void index_never_set(struct checker *c, const struct space *s)
 {
-	if (!s->entry_count)
-		check_say(c, AT_SUBJECT, "no item has all keys of %.*s", SLICE_ARG(s->name));
+	if (s->entry_count)
+		return;
+	for (size_t i = 0; i < key_attr_count(s->key); i++) {
+		struct slice name = key_attr_at(s->key, i)->name;
+
+		if (is_set(c, name))
+			continue;
+		check_say(c, s->index->place, "no item has all keys of %.*s: nothing sets %.*s", SLICE_ARG(s->name),
+			  SLICE_ARG(name));
+		suggest_key(c, name);
+		return;
+	}
+	check_say(c, AT_SUBJECT, "no item has all keys of %.*s", SLICE_ARG(s->name));
 }
 
 static void index_never_used(struct checker *c, const struct space *s)

@@ -25,7 +25,7 @@ static void ttl_nowhere(struct checker *c)
 			return;
 	if (!c->d->ttl.n)
 		return;
-	check_say(c, AT_SUBJECT, "ttl is %.*s, which no entity has", SLICE_ARG(c->d->ttl));
+	check_say(c, c->d->ttl_place, "ttl is %.*s, which no entity has", SLICE_ARG(c->d->ttl));
 	check_repair(c, "Add it to what expires: `%.*s: epoch, 30 days after created_at`.", SLICE_ARG(c->d->ttl));
 }
 
@@ -176,7 +176,7 @@ static bool there_with_another(const struct entity *e, struct slice name, const 
 	if (depth > 4)
 		return false;
 	EACH (struct requirement, r, e->requires, e->require_count)
-		if (!r->when && asked_with(&r->target, name, to, depth))
+		if ((!r->when || (r->of && r->of->required)) && asked_with(&r->target, name, to, depth))
 			return true;
 	EACH (struct count_rule, r, e->counts, e->count_count)
 		if (!r->when && asked_with(&r->target, name, to, depth))
@@ -216,6 +216,34 @@ static void dangling_reference(struct checker *c, const struct entity *e)
 	}
 }
 
+/* ---- what `also` does not see ---- */
+
+/* Those of an item's changes that are not requests: nothing is written together with them. */
+static void also_unseen(struct checker *c, const struct entity *e)
+{
+	const struct also_rule *changed = NULL, *gone = NULL;
+
+	EACH (struct also_rule, x, e->also, e->also_count) {
+		if (x->events & ON_UPDATED && !changed)
+			changed = x;
+		if (x->events & ON_DELETED && !gone)
+			gone = x;
+	}
+	if (gone && e->may_expire)
+		check_say(c, gone->place, "a %.*s that expires writes no %.*s", SLICE_ARG(e->name),
+			  SLICE_ARG(gone->target));
+	EACH (struct action, a, e->actions, changed ? e->action_count : 0)
+		if (a->gather_seconds)
+			check_say(c, a->place, "what '%.*s' gathers writes no %.*s", SLICE_ARG(a->name),
+				  SLICE_ARG(changed->target));
+	EACH (struct attribute, a, e->attributes, changed ? e->attribute_count : 0)
+		if (a->kept_by.n) {
+			check_say(c, a->place, "a new %.*s from its source writes no %.*s", SLICE_ARG(a->name),
+				  SLICE_ARG(changed->target));
+			check_severity(c, SEVERITY_NOTE);
+		}
+}
+
 const struct rule check_rules_life[] = {
 	{ "ttl-missing", SEVERITY_ERROR, "Nothing ever expires.",
 	  "Declare `ttl`, and an epoch attribute of that name on what expires.", .attribute = ttl_missing,
@@ -229,6 +257,9 @@ const struct rule check_rules_life[] = {
 	  .entity = orphans },
 	{ "dangling-reference", SEVERITY_WARNING,
 	  "DynamoDB has no foreign keys: a wrong or deleted id is stored like any other.",
-	  "Add `requires`: a ConditionCheck in the same transaction.", .entity = dangling_reference },
+	  "Declare it `reference to …`: a ConditionCheck in the same transaction.", .entity = dangling_reference },
+	{ "also-unseen", SEVERITY_WARNING,
+	  "The database removes it, or the server writes it later: there is no request, and no transaction of one, to join.",
+	  "A processor sees such changes in the stream; or accept it.", .entity = also_unseen },
 	{ NULL },
 };

@@ -29,6 +29,7 @@ static double most_elements(const struct entity *e, const struct term *t)
 
 /* Actions of a transaction; `open`: for each element of a list without a maximum. */
 struct sum {
+	struct arena *arena;
 	double actions;
 	struct place open;
 };
@@ -42,13 +43,56 @@ static double times(struct sum *x, const struct entity *e, const struct term *li
 	return n < 0 ? 0 : n;
 }
 
+/* Rules about one item are one action on it. */
+struct target {
+	const struct reference *item;
+	const struct each_rule *each;
+};
+
+static bool terms_alike(struct arena *a, const struct term *x, const struct term *y)
+{
+	struct buf b, c;
+	if (!x || !y)
+		return x == y;
+	buf_init(&b, a);
+	buf_init(&c, a);
+	term_print(&b, x);
+	term_print(&c, y);
+	return slice_equal(buf_slice(&b), buf_slice(&c));
+}
+
+static bool same_target(struct arena *a, const struct target *x, const struct target *y)
+{
+	if (x->item->to != y->item->to || !slice_equal(x->each->variable, y->each->variable) ||
+	    !terms_alike(a, x->each->list, y->each->list))
+		return false;
+	for (size_t i = 0; i < x->item->arg_count; i++)
+		if (!terms_alike(a, x->item->args[i], y->item->args[i]))
+			return false;
+	return true;
+}
+
+static void add_targets(struct sum *x, const struct entity *e, double n)
+{
+	struct target *all = arena_array(x->arena, struct target, e->count_count + e->require_count);
+	size_t count = 0;
+	EACH (struct count_rule, r, e->counts, e->count_count)
+		all[count++] = (struct target){ &r->target, &r->each };
+	EACH (struct requirement, r, e->requires, e->require_count)
+		all[count++] = (struct target){ &r->target, &r->each };
+	for (size_t i = 0; i < count; i++) {
+		bool again = false;
+		for (size_t k = 0; k < i && !again; k++)
+			again = same_target(x->arena, &all[i], &all[k]);
+		if (!again)
+			x->actions += n * times(x, e, all[i].each->list, all[i].item->place);
+	}
+}
+
 static void add_entity(struct sum *x, const struct entity *e, double n)
 {
 	x->actions += n * (1 + (e->delete_.then_count ? 1 : 0));
-	EACH (struct count_rule, r, e->counts, e->count_count)
-		x->actions += n * times(x, e, r->each.list, r->target.place);
-	EACH (struct requirement, r, e->requires, e->require_count)
-		x->actions += n * times(x, e, r->each.list, r->target.place);
+	add_targets(x, e, n);
 	EACH (struct companion, k, e->companions, e->companion_count)
 		x->actions += n * times(x, e, k->each_list, k->place);
 }
@@ -92,7 +136,7 @@ static void say_size(struct checker *c, const struct sum *x, struct slice what, 
 
 static void action_size(struct checker *c, const struct entity *e, const struct action *a)
 {
-	struct sum x = { 0 };
+	struct sum x = { .arena = c->arena };
 
 	add_entity(&x, e, 1);
 	add_also(&x, e, ON_UPDATED, 1, 0);
@@ -105,7 +149,7 @@ static void action_size(struct checker *c, const struct entity *e, const struct 
 
 static void transaction_size(struct checker *c, const struct entity *e)
 {
-	struct sum x = { 0 };
+	struct sum x = { .arena = c->arena };
 
 	add_entity(&x, e, 1);
 	add_also(&x, e, ON_CREATED, 1, 0);

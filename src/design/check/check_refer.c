@@ -18,7 +18,7 @@ static bool refers_checked(const struct entity *from, const struct entity *to)
 	EACH (struct action, x, from->actions, from->action_count)
 	found |= requires(x->requires, x->require_count, to);
 	EACH (struct attribute, a, from->attributes, from->attribute_count)
-		found |= a->copy_of == to;
+		found |= a->copy_of == to || (a->refers && a->refers->to == to);
 	return found;
 }
 

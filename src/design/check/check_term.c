@@ -133,12 +133,32 @@ static bool counted_down(const struct checker *c, const struct entity *e, const 
 	return false;
 }
 
+/* stock >= 0, perhaps with more after `and` */
+static bool keeps_from_negative(const struct entity *e, const struct term *t, const struct attribute *a)
+{
+	if (t->kind == TERM_AND)
+		return keeps_from_negative(e, t->args[0], a) || keeps_from_negative(e, t->args[1], a);
+	if (t->kind != TERM_GE && t->kind != TERM_GT && t->kind != TERM_BETWEEN)
+		return false;
+	return term_name(t->args[0]) && entity_attribute(e, *term_name(t->args[0])) == a &&
+	       t->args[1]->kind == TERM_LITERAL && value_type(t->args[1]->value) == VALUE_N &&
+	       !value_number(t->args[1]->value).negative;
+}
+
+static bool checked_from_zero(const struct entity *e, const struct attribute *a)
+{
+	EACH (struct check_rule, r, e->checks, e->check_count)
+		if (keeps_from_negative(e, r->term, a))
+			return true;
+	return false;
+}
+
 static bool can_be_negative(const struct checker *c, const struct entity *e, const struct attribute *a, int depth)
 {
 	if (a->derived)
 		return term_can_be_negative(c, e, a->derived, depth);
 	if (a->counter)
-		return counted_down(c, e, a);
+		return counted_down(c, e, a) && !checked_from_zero(e, a);
 	if (a->type == ATTR_EPOCH || a->type == ATTR_TIMESTAMP)
 		return false;
 	return !a->has_min || a->min < 0;

@@ -236,6 +236,19 @@ static void case_in_unique(struct checker *c, const struct entity *e)
 	}
 }
 
+static void letter_never_sent(struct checker *c, const struct entity *e)
+{
+	const struct login_mail *m = &e->login.mail;
+	bool reset = m->reset_letter.subject.count || m->reset_letter.text.count,
+	     proof = m->proof_letter.subject.count || m->proof_letter.text.count;
+
+	if (m->to.n && (reset || proof))
+		check_say(c, m->place, "the webhook gets the token alone, and %.*s's letters are never sent",
+			  SLICE_ARG(e->name));
+	else if (proof && !m->verified.n)
+		check_say(c, m->place, "without 'verified' there are no proofs, and the letter of one is never sent");
+}
+
 const struct rule check_rules_unique[] = {
 	{ "unique-without-guard", SEVERITY_WARNING,
 	  "Only the table's key is unique; two writers who both looked first can both write.",
@@ -243,6 +256,9 @@ const struct rule check_rules_unique[] = {
 	{ "login-ambiguous", SEVERITY_WARNING,
 	  "An account named like another's e-mail address keeps that one from logging in with it.",
 	  "Declare them `email` and `name`: a name has no @.", .entity = login_ambiguous },
+	{ "letter-never-sent", SEVERITY_WARNING, "A webhook words its mail itself.",
+	  "Leave `to` out, so that the mail server of `--smtp` is used, or leave the letter out.",
+	  .entity = letter_never_sent },
 	{ "unique-by-index", SEVERITY_ERROR, "An index keeps all items with the same key and returns them all.",
 	  "Guard the value with a companion (`unique`); then the index has one.", .access = unique_by_index },
 	{ "guard-as-entity", SEVERITY_WARNING,

@@ -140,7 +140,18 @@ static void put_requirements(struct buf *b, const struct entity *e, const struct
 			buf_lit(b, " SET thorpe:joined");
 		describe_term(b, " if ", r->if_);
 		put_each(b, &r->each);
+		if (r->of && r->of->tree)
+			buf_printf(b, " + ConditionCheck %.*s of each further ancestor", SLICE_ARG(r->of->name));
 	}
+}
+
+/* The references that the action sets. */
+static void put_touched(struct buf *b, const struct entity *e, const struct action *a)
+{
+	EACH (struct requirement, r, e->requires, e->require_count)
+		if (r->of && (is_assigned(a->set, a->set_count, r->of->name) ||
+			      slice_among(a->input, a->input_count, r->of->name)))
+			put_requirements(b, e, r, 1);
 }
 
 /* ---- markers of deletions (app/write/deleting.h): one for each set of parameters ---- */
@@ -247,6 +258,7 @@ static void put_action(struct buf *b, const struct design *d, const struct entit
 		put_companions(b, d, e, ALLOW_UPDATE);
 		put_counts(b, e, ALLOW_UPDATE);
 		put_requirements(b, e, a->requires, a->require_count);
+		put_touched(b, e, a);
 		put_also(b, a->also, a->also_count, 0);
 		put_also(b, e->also, e->also_count, ON_UPDATED);
 	}

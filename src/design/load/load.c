@@ -1,5 +1,6 @@
 /* design_load(): turns the text of a file into a design, or findings.
  * SPDX-License-Identifier: Apache-2.0 */
+#include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
 
@@ -14,6 +15,21 @@ bool load_consists_of(struct slice s, const char *allowed)
 	return s.n > 0;
 }
 
+/* The name with what is not allowed in it replaced. */
+static struct slice like_name(struct load *l, struct slice name, bool lower)
+{
+	struct buf b;
+
+	buf_init(&b, l->a);
+	buf_lit(&b, "for example ");
+	for (size_t i = 0; i < name.n && i < 64; i++) {
+		char c = lower ? (char)tolower((unsigned char)name.p[i]) : name.p[i];
+
+		buf_byte(&b, isalnum((unsigned char)c) && (unsigned char)c < 128 ? (uint8_t)c : '-');
+	}
+	return buf_slice(&b);
+}
+
 static void read_design(struct load *l, void *into, const struct yaml *y)
 {
 	struct design *d = into;
@@ -22,8 +38,11 @@ static void read_design(struct load *l, void *into, const struct yaml *y)
 	if (y->kind == YAML_SCALAR &&
 	    (d->name.n > 64 || !load_consists_of(d->name, "abcdefghijklmnopqrstuvwxyz0123456789-")))
 		load_error(l, y->place, "bad-name",
-			   "the name of a design has up to 64 lower case letters, digits and '-'");
+			   "the name of a design has up to 64 lower case letters, digits and '-'")
+			->repair = like_name(l, d->name, true);
 }
+
+static const struct load_shape ttl_shape = { SHAPE_TEXT, "the name of an attribute" };
 
 static void read_table(struct load *l, void *into, const struct yaml *y)
 {
@@ -31,6 +50,14 @@ static void read_table(struct load *l, void *into, const struct yaml *y)
 
 	d->table = load_text(l, y, "the name of the table");
 	d->table_place = y->place;
+}
+
+static void read_ttl(struct load *l, void *into, const struct yaml *y)
+{
+	struct design *d = into;
+
+	d->ttl = load_text(l, y, ttl_shape.what);
+	d->ttl_place = y->place;
 }
 
 static const struct load_shape design_name_shape = { SHAPE_TEXT, "the name of the design: it is in addresses",
@@ -45,7 +72,7 @@ static const struct load_word words[] = {
 	{ "key", WORD_KEY, AT(design, key) },
 	{ "indexes", .read = load_indexes, .shape = &load_indexes_shape },
 	{ "stream", .read = load_stream, .shape = &load_stream_shape },
-	{ "ttl", WORD_TEXT, AT(design, ttl), "the name of an attribute" },
+	{ "ttl", .read = read_ttl, .shape = &ttl_shape },
 	{ "billing", .read = load_billing, .shape = &load_billing_shape },
 	{ "callers", .read = load_callers, .shape = &load_callers_shape },
 	{ "types", .read = load_structures, .shape = &load_structures_shape },
@@ -62,11 +89,15 @@ static const char *const needed[] = { "design", "table", "key", "entities", NULL
 
 const struct load_shape load_design_shape = { SHAPE_WORDS, "a design", .words = words, .needed = needed };
 
+static const char *const examples[] = { "as in design: shop", "as in table: Shop", "as in key: [PK, SK]",
+					"as in entities: {User: {path: /users/<user>, …}}" };
+
 static void check_complete(struct load *l, const struct yaml *root)
 {
 	for (size_t i = 0; needed[i]; i++)
 		if (!load_has_word(root, needed[i]))
-			load_error(l, root->place, "missing-word", "a design needs '%s'", needed[i]);
+			load_error(l, root->place, "missing-word", "a design needs '%s'", needed[i])->repair =
+				slice_str(examples[i]);
 }
 
 const struct design *design_load(struct arena *a, struct source s, const char *(*env)(void *ctx, const char *name),
@@ -95,12 +126,14 @@ const struct design *design_load(struct arena *a, struct source s, const char *(
 		load_spread_everywhere(l);
 		load_check_keys(l);
 		load_resolve(l);
+		load_make_references(l);
 		load_share_processors(l);
 		if (findings_errors(f) == before)
 			load_make_bound(l);
 		load_check_claims(l);
 		load_infer(l);
 		load_check_sequences(l);
+		load_check_files(l);
 		load_check_also(l);
 		load_check_removed(l);
 		load_check_renames(l);

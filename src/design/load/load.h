@@ -83,7 +83,9 @@ struct load {
 	struct load_named *named, **named_end; /* terms and templates read so far: load_names() */
 	struct load_bound *bound;              /* patterns with bound parameters, to be made after the second pass */
 	size_t bound_count;
-	struct map *inferred; /* attributes whose type is known, by address: load_infer() */
+	struct map *inferred;     /* attributes whose type is known, by address: load_infer() */
+	struct load_names *stray; /* words that nothing knows, and what they probably are: what they would have declared
+				   * is not reported as missing */
 };
 
 /* ---- findings ---- */
@@ -105,8 +107,12 @@ struct finding *load_unknown(struct load *l, struct place p, const char *rule, c
 			     const struct load_names *known);
 /* Returns what this language has instead of the word that begins `text`, which other languages use as a type, a
  * clause or a part of a term; empty: unknown. */
-enum load_hint_of { HINT_TYPE, HINT_CLAUSE, HINT_TERM };
+enum load_hint_of { HINT_TYPE, HINT_CLAUSE, HINT_TERM, HINT_VERB };
 struct slice load_hint(enum load_hint_of of, struct slice text);
+/* A word for what other languages call `word`, which `is_known` has; NULL: none. */
+const char *load_synonym(struct slice word, bool (*is_known)(const void *ctx, const char *word), const void *ctx);
+/* Whether something of this name, or a part of the file that would declare it, is a stray word. */
+bool load_is_stray(const struct load *l, const char *part, struct slice name);
 /* "expected …, not a map". */
 void load_expected(struct load *l, const struct yaml *y, const char *expected);
 /* Findings are about this from now on: "entity" and "Post". */
@@ -301,6 +307,8 @@ const struct structure *load_structure(struct load *l, struct slice name);
 void load_structure_names(struct load *l, struct load_names *names);
 /* One that is written where it is used: a map of members. Never NULL. */
 const struct structure *load_structure_here(struct load *l, const struct yaml *y);
+/* file image/png | image/webp up to 5 MB, after 'file': makes `out` a map of what is known of the file. */
+void load_file(struct load *l, struct load_span s, struct attribute *out);
 /* Whether it is not empty and has only characters of `allowed`. */
 bool load_consists_of(struct slice s, const char *allowed);
 
@@ -319,6 +327,7 @@ void load_actions(struct load *l, void *into, const struct yaml *y);
 void load_also(struct load *l, void *into, const struct yaml *y);
 void load_also_of_action(struct load *l, void *into, const struct yaml *y); /* struct action */
 void load_delete(struct load *l, void *into, const struct yaml *y);
+void load_mail(struct load *l, void *login, const struct yaml *y); /* load_mail.c */
 void load_rename(struct load *l, void *into, const struct yaml *y);
 void load_login(struct load *l, void *into, const struct yaml *y);
 void load_accesses(struct load *l, void *into, const struct yaml *y); /* struct design */
@@ -362,8 +371,12 @@ void load_spread_everywhere(struct load *l);
 void load_check_claims(struct load *l);
 /* Its place in callers.claims, from 1; 0, with a finding, when there is none. */
 size_t load_find_claim(struct load *l, struct slice name, struct place p);
-/* The types of derived attributes and copies. */
+/* Attributes that are references become requirements. */
+void load_make_references(struct load *l);
+/* The types of derived attributes, copies and references. */
 void load_infer(struct load *l);
+/* Counters that may be moved by fractions become numbers. Part of load_infer(). */
+void load_fractions(struct load *l);
 /* Numbers are taken from sequences, and nothing else moves a sequence. */
 void load_check_sequences(struct load *l);
 /* What `also` writes is complete, and does not lead to itself. */
@@ -374,13 +387,16 @@ void load_check_removed(struct load *l);
 void load_check_renames(struct load *l);
 /* Attributes that name other items take the normal form of the identity they name. */
 void load_refer(struct load *l);
-/* Reports each attribute of the table's key for which there is neither a rule nor an attribute of `e` (NULL: a
- * companion). */
-void load_needs_keys(struct load *l, const struct entity *e, const struct key_rule *rules, size_t n, struct place p);
+/* Reports each attribute of the table's key for which there is neither a rule nor an attribute of `e`, which may be
+ * NULL; `what` needs them. */
+void load_needs_keys(struct load *l, const char *what, const struct entity *e, const struct key_rule *rules, size_t n,
+		     struct place p);
 /* Records on each attribute in which keys its copies are (struct keyed_copy). Only without errors, as the rest. */
 void load_keyed(struct load *l);
 /* A parameter that a filter compares with must be given, unless the filter says what happens without it. */
 void load_require_filtered(struct load *l);
+/* Files are set by clients only, and something notices when they are no longer used. */
+void load_check_files(struct load *l);
 /* Reports circles, and parameters that nothing gives. */
 void load_sound(struct load *l);
 /* Reports terms that can never work, and values that can never be what they are used for. */

@@ -210,11 +210,13 @@ static void params_from_placeholders(struct load *l, struct access *a)
 static void check_access(struct load *l, const struct access *a)
 {
 	if (a->kind == ACCESS_GET && !a->get.entity.n && !a->where_count)
-		load_error(l, a->place, "missing-word", "an access pattern needs 'get', 'query', 'merge' or 'batch'");
+		load_error(l, a->place, "missing-word", "an access pattern needs 'get', 'query', 'merge' or 'batch'")
+			->repair = SLICE("as in query: table, where: {PK: USER#<user>}");
 	if (a->action_count && (!a->path.n || a->single || a->count_only || a->unite.n))
 		load_error(l, a->place, "wrong-clause", "'actions' goes with a list that has a 'path'");
 	if (a->kind == ACCESS_QUERY && !a->where_count)
-		load_error(l, a->place, "missing-word", "a query needs 'where'");
+		load_error(l, a->place, "missing-word", "a query needs 'where'")->repair =
+			SLICE("give the whole partition key, as in where: {PK: USER#<user>}");
 	if (a->show_count && (a->count_only || a->unite.n))
 		load_error(l, a->show->place, "wrong-clause", "'show' goes with rows, and %s",
 			   a->count_only ? "'count' has none" : "'unite' has none");
@@ -222,7 +224,8 @@ static void check_access(struct load *l, const struct access *a)
 		load_error(l, a->shows_place, "missing-word", "'shows: all rows' needs 'allow': to whom");
 	EACH (struct attribute, p, a->query_params, a->path.n ? a->query_param_count : 0)
 		if (slice_among(a->params, a->param_count, p->name))
-			load_error(l, p->place, "duplicate-key", "'%.*s' is in the path already", SLICE_ARG(p->name));
+			load_error(l, p->place, "duplicate-key", "'%.*s' is in the path already", SLICE_ARG(p->name))
+				->repair = SLICE("leave it out: the parameters of the path are declared by it");
 }
 
 static void check_kinds(struct load *l, const struct access *a, const struct yaml *y)
@@ -239,7 +242,10 @@ static void check_paths(struct load *l, size_t count)
 		for (size_t k = 0; k < i; k++)
 			if (template_alike(l->accesses[i].path_template, l->accesses[k].path_template))
 				load_error(l, l->accesses[i].place, "same-path", "'%.*s' has this path, too",
-					   SLICE_ARG(l->accesses[k].name));
+					   SLICE_ARG(l->accesses[k].name))
+					->repair =
+					SLICE("give one of them another path; names of placeholders do not tell "
+					      "them apart");
 }
 
 void load_accesses(struct load *l, void *into, const struct yaml *y)

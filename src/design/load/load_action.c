@@ -57,7 +57,7 @@ void load_companions(struct load *l, void *into, const struct yaml *y)
 
 		read_companion(l, &items[i], &list[i]);
 		if (findings_errors(l->f) == before)
-			load_needs_keys(l, NULL, list[i].rules, list[i].rule_count, list[i].place);
+			load_needs_keys(l, "a companion", NULL, list[i].rules, list[i].rule_count, list[i].place);
 	}
 	e->companions = list;
 	e->companion_count = count;
@@ -112,15 +112,14 @@ const struct load_shape load_actions_shape = { SHAPE_MAP, "actions by name", "[A
 static void check_action(struct load *l, const struct action *a)
 {
 	if (!a->set_count && !a->remove_count && !a->input_count && !a->add_count && !a->also_count)
-		load_error(
-			l, a->place, "missing-word",
-			"an action changes something: 'set', 'remove', 'input', 'append', 'remove at', 'add' or 'also'");
-	if (a->creates && (a->append_count || a->cut_count))
-		load_error(l, a->place, "wrong-clause", "'creates' is for actions without 'append' and 'remove at'");
+		load_error(l, a->place, "missing-word",
+			   "an action changes something: 'set', 'remove', 'input', 'append', 'remove at', 'add' or 'also'")
+			->repair = SLICE("as in set: {status: CLOSED}");
 	if (a->otherwise.n && !a->when)
 		load_error(l, a->place, "missing-word", "'otherwise' is for when 'when' does not hold");
 	if (a->gather_seconds && (!a->add_count || a->set_count || a->remove_count || a->input_count || a->also_count))
-		load_error(l, a->place, "wrong-clause", "'gather' is for actions that only 'add'");
+		load_error(l, a->place, "wrong-clause", "'gather' is for actions that only 'add'")->repair =
+			SLICE("leave 'gather' out");
 }
 
 void load_actions(struct load *l, void *into, const struct yaml *y)
@@ -250,7 +249,8 @@ static void read_password(struct load *l, void *into, const struct yaml *y)
 	login->password = load_name(l, y, "the name of an attribute", NAME_ATTRIBUTE);
 	a = entity_attribute(l->entity, login->password);
 	if (a && !a->hidden)
-		load_error(l, y->place, "not-hidden", "'%.*s' holds passwords and must be 'hidden'", SLICE_ARG(a->name));
+		load_error(l, y->place, "not-hidden", "'%.*s' holds passwords and must be 'hidden'", SLICE_ARG(a->name))
+			->repair = SLICE("name an attribute for the hash alone, declared 'string, hidden'");
 }
 
 /* Nothing is being written, so there is no old and no input. */
@@ -264,55 +264,6 @@ static void read_login_when(struct load *l, void *into, const struct yaml *y)
 
 static const struct load_shape login_when_shape = { SHAPE_TYPE, .type = WORD_TERM };
 
-/* ---- mail ---- */
-static const struct load_word mail_words[] = {
-	{ "to", WORD_TEXT, AT(login_mail, to), "the address of a webhook" },
-	{ "secret", WORD_TEXT, AT(login_mail, secret), "a secret" },
-	{ "address", WORD_TEXT, AT(login_mail, address), "the name of an attribute", NAME_ATTRIBUTE },
-	{ "verified", WORD_TEXT, AT(login_mail, verified), "the name of an attribute", NAME_ATTRIBUTE },
-	{ "reset", WORD_DURATION, AT(login_mail, reset_seconds) },
-	{ "proof", WORD_DURATION, AT(login_mail, proof_seconds) },
-	{ 0 },
-};
-
-static const char *const mail_needs[] = { "to", "address", NULL };
-static const struct load_shape mail_shape = { SHAPE_WORDS, "'mail'", .words = mail_words, .needed = mail_needs };
-
-#define RESET_SECONDS 3600
-#define PROOF_SECONDS (3 * 86400)
-#define MAIL_MOST     (30 * INT64_C(86400))
-
-static void read_mail(struct load *l, void *into, const struct yaml *y)
-{
-	struct login_mail *m = &((struct login *)into)->mail;
-	const struct attribute *a;
-
-	m->place = y->place;
-	if (!load_words(l, y, "'mail'", mail_words, m, NULL))
-		return;
-	if (!load_has_word(y, "to") || !m->address.n)
-		load_error(l, y->place, "missing-word", "'mail' needs 'to', a webhook, and 'address', an attribute");
-	EACH (struct entity, e, l->d->entities, l->d->entity_count)
-		if (e != l->entity && e->login.mail.address.n && m->address.n)
-			load_error(l, y->place, "set-twice", "the accounts of %.*s have 'mail' already",
-				   SLICE_ARG(e->name));
-	a = entity_attribute(l->entity, m->address);
-	if (a && a->type != ATTR_STRING)
-		load_error(l, y->place, "wrong-type", "'%.*s' is where mail goes, and must be a string",
-			   SLICE_ARG(a->name));
-	a = entity_attribute(l->entity, m->verified);
-	if (a && (a->type != ATTR_BOOLEAN || !a->managed))
-		load_error(l, y->place, "wrong-type",
-			   "'%.*s' says that the address is proved, and must be 'boolean, managed': only the proof sets it",
-			   SLICE_ARG(a->name));
-	if (m->reset_seconds > MAIL_MOST || m->proof_seconds > MAIL_MOST)
-		load_error(l, y->place, "bad-session", "a token that is sent is valid for at most 30 days");
-	if (!m->reset_seconds)
-		m->reset_seconds = RESET_SECONDS;
-	if (!m->proof_seconds)
-		m->proof_seconds = PROOF_SECONDS;
-}
-
 static const struct load_word login_words[] = {
 	{ "by", WORD_TEXTS, LIST_AT(login, by, by_count), "a list of attributes", NAME_ATTRIBUTE },
 	{ "password", .read = read_password, .shape = &load_any_shape },
@@ -323,7 +274,7 @@ static const struct load_word login_words[] = {
 	{ "session", WORD_DURATION, AT(login, session_seconds) },
 	{ "token", WORD_DURATION, AT(login, token_seconds) },
 	{ "claims", .read = load_login_claims, .shape = &load_login_claims_shape },
-	{ "mail", .read = read_mail, .shape = &mail_shape },
+	{ "mail", .read = load_mail, .shape = &load_mail_shape },
 	{ "is", WORD_TEXTS, LIST_AT(login, patterns, pattern_count), "an id, or a list of ids" },
 	{ 0 },
 };
@@ -362,10 +313,13 @@ void load_login(struct load *l, void *into, const struct yaml *y)
 	if (!load_words(l, y, "a login", login_words, login, NULL))
 		return;
 	if (!login->by_count)
-		load_error(l, y->place, "missing-word", "a login needs 'by': what callers identify themselves with");
+		load_error(l, y->place, "missing-word", "a login needs 'by': what callers identify themselves with")
+			->repair = SLICE("as in by: [username, email]");
 	if (!login->password.n == !login->secret_count)
-		load_error(l, y->place, "missing-word", "a login needs either 'password' or 'secret'");
+		load_error(l, y->place, "missing-word", "a login needs either 'password' or 'secret'")->repair =
+			SLICE("as in password: password_hash, an attribute declared 'string, hidden'");
 	if (!login->subject.n)
-		load_error(l, y->place, "missing-word", "a login needs 'subject': the attribute that becomes 'caller'");
+		load_error(l, y->place, "missing-word", "a login needs 'subject': the attribute that becomes 'caller'")
+			->repair = SLICE("as in subject: user_id");
 	check_times(l, login);
 }

@@ -98,7 +98,8 @@ static void check_words(struct load *l, const struct also_rule *x, const struct 
 	const char *sentence = "what is also done is one of 'put', 'update' and 'delete'";
 
 	if (!load_one_of(l, y, kinds, sentence))
-		load_error(l, x->place, "missing-word", "%s", sentence);
+		load_error(l, x->place, "missing-word", "%s", sentence)->repair =
+			SLICE("as in put: Entry, with: {ticket: ticket}");
 	else if (x->kind != ALSO_UPDATE && load_has_word(y, "add"))
 		load_error(l, x->place, "wrong-clause", "'add' moves counters of an item: it goes with 'update'");
 	else if (x->kind == ALSO_DELETE && load_has_word(y, "with"))
@@ -185,17 +186,16 @@ static bool comes_by_itself(const struct attribute *a)
 	       a->after.n || a->copy_entity.n || a->next || a->from_key || a->when;
 }
 
-static void check_complete(struct load *l, const struct also_rule *x)
+static void check_complete(struct load *l, const struct entity *to, const struct assignment *with, size_t with_count,
+			   struct place p)
 {
-	const struct entity *to = x->to;
-
 	EACH (struct attribute, a, to->attributes, to->attribute_count) {
 		bool identity = slice_among(to->params, to->param_count, a->name);
 
-		if ((!a->required && !identity) || comes_by_itself(a) || is_assigned(x->with, x->with_count, a->name))
+		if ((!a->required && !identity) || comes_by_itself(a) || is_assigned(with, with_count, a->name))
 			continue;
-		load_error(l, x->place, "missing-word", "'with' gives no '%.*s', which every %.*s has",
-			   SLICE_ARG(a->name), SLICE_ARG(to->name))
+		load_error(l, p, "missing-word", "'with' gives no '%.*s', which every %.*s has", SLICE_ARG(a->name),
+			   SLICE_ARG(to->name))
 			->repair = arena_printf(l->a, "as in with: {%.*s: …}", SLICE_ARG(a->name));
 	}
 }
@@ -211,7 +211,7 @@ static void check_rules(struct load *l, struct also_rule *list, size_t n)
 			continue;
 		check_with(l, x);
 		if (x->kind == ALSO_PUT && !findings_errors(l->f)) /* otherwise some of `with` may be what is wrong */
-			check_complete(l, x);
+			check_complete(l, x->to, x->with, x->with_count, x->place);
 	}
 }
 
@@ -245,6 +245,17 @@ static void check_circles(struct load *l, const struct entity *e)
 				->repair = SLICE("leave one of the rules out, or make it a processor");
 }
 
+/* What a processor puts may be there already, and then gets what `with` gives. */
+static void check_puts(struct load *l)
+{
+	EACH (struct processor, p, l->d->processors, findings_errors(l->f) ? 0 : l->d->processor_count) {
+		load_subject(l, "processor", p->name);
+		if (p->effect == EFFECT_PUT && p->target_entity)
+			check_complete(l, p->target_entity, p->with, p->with_count, p->place);
+	}
+	l->subject = SLICE("");
+}
+
 void load_check_also(struct load *l)
 {
 	EACH (struct entity, e, l->entities, l->d->entity_count) {
@@ -257,5 +268,6 @@ void load_check_also(struct load *l)
 		load_subject(l, "entity", e->name);
 		check_circles(l, e);
 	}
+	check_puts(l);
 	l->subject = SLICE("");
 }

@@ -41,7 +41,8 @@ static bool take_range(struct reading *r, struct load_span *s)
 			   "expected a range of numbers, as in 3..30");
 	else if (low.n && high.n && r->a->min > r->a->max)
 		load_error(r->l, span_place(r->l, span_cut(*s, start, t.n - start)), "out-of-range",
-			   "nothing is in the range %.*s", SLICE_ARG(span_text(span_cut(*s, start, t.n - start))));
+			   "nothing is in the range %.*s", SLICE_ARG(span_text(span_cut(*s, start, t.n - start))))
+			->repair = SLICE("the smaller number comes first, as in 3..30");
 	*s = span_cut(*s, 0, start);
 	return true;
 }
@@ -84,7 +85,10 @@ static void read_matches(struct reading *r, struct load_span whole, struct load_
 	r->a->matches_says = arena_cstr(r->l->a, arena_printf(r->l->a, "a text that matches %.*s", SLICE_ARG(text)));
 	if (!r->a->matches)
 		load_error(r->l, span_place(r->l, s), "bad-pattern", "this is not a pattern: %s, at character %zu", why,
-			   at + 1);
+			   at + 1)
+			->repair =
+			SLICE("a pattern is one of PCRE2, as in '[A-Z]{3}-[0-9]+'; a sign that stands for itself "
+			      "needs \\ before it");
 }
 
 /* ---- types ---- */
@@ -112,7 +116,9 @@ static const struct {
 	{ "timestamp ms", ATTR_TIMESTAMP, FORM_FREE, 0, true },
 };
 /* what else read_type() knows */
-static const struct slice more_types[] = { { "counter", 7 }, { "sequence", 8 }, { "set of string", 13 } };
+static const struct slice more_types[] = {
+	{ "counter", 7 }, { "sequence", 8 }, { "set of string", 13 }, { "reference to", 12 }, { "file", 4 }
+};
 
 /* The type of the attribute, or of what it is a list of: `out` is the one or the other. */
 static bool find_type(struct reading *r, struct slice name, enum attr_type *out)
@@ -131,6 +137,19 @@ static bool find_type(struct reading *r, struct slice name, enum attr_type *out)
 	return false;
 }
 
+/* string[] and list string are a list of string. */
+static struct slice after_type(const struct reading *r, const char *type, struct slice rest)
+{
+	bool collection = !strcmp(type, "list") || !strcmp(type, "map");
+
+	if (slice_is(rest, "[]"))
+		return arena_printf(r->l->a, "write 'list of %s'", type);
+	for (size_t i = 0; collection && i < LENGTH(types); i++)
+		if (slice_starts(rest, slice_str(types[i].name)))
+			return arena_printf(r->l->a, "write '%s of %.*s'", type, SLICE_ARG(rest));
+	return SLICE("as in 'string 3..30, required' or 'number 0..'");
+}
+
 /* string required, string(30), string max 30: something follows the type without a comma. */
 static bool follows_type(struct reading *r, struct load_span s)
 {
@@ -141,7 +160,7 @@ static bool follows_type(struct reading *r, struct load_span s)
 			continue;
 		load_error(r->l, span_place(r->l, rest), "wrong-value",
 			   "expected a range or ',' after '%s', not '%.*s'", types[i].name, SLICE_ARG(span_text(rest)))
-			->repair = SLICE("as in 'string 3..30, required' or 'number 0..'");
+			->repair = after_type(r, types[i].name, span_text(rest));
 		return true;
 	}
 	return false;
@@ -185,7 +204,8 @@ static void read_choices(struct reading *r, struct load_span s, enum attr_type *
 			load_error(r->l, span_place(r->l, s), "wrong-value", "expected a word beside each '|'");
 		else if (slice_among(choices, n, word))
 			load_error(r->l, span_place(r->l, one), "duplicate-key", "'%.*s' is among the choices twice",
-				   SLICE_ARG(word));
+				   SLICE_ARG(word))
+				->repair = SLICE("leave one of them out");
 		else
 			choices[n++] = word;
 	}
@@ -253,19 +273,92 @@ static bool take_structures(struct reading *r, struct load_span s)
 	return true;
 }
 
+/* ---- references ---- */
+static const struct term *own_name(struct reading *r, struct place p)
+{
+	struct term *t = arena_new(r->l->a, struct term);
+	struct slice *name = arena_new(r->l->a, struct slice);
+
+	*name = r->a->name;
+	*t = (struct term){ .kind = TERM_PATH, .place = p, .names = name, .name_count = 1 };
+	load_names_of_term(r->l, t);
+	load_later_term(r->l, t, r->scope);
+	return t;
+}
+
+/* E, whose identity is this attribute, or E(args), of which one is this attribute. */
+static void read_reference(struct reading *r, struct load_span s)
+{
+	struct reference *ref = arena_new(r->l->a, struct reference);
+	struct load_span rest = s, name;
+
+	r->typed = false; /* load_infer() */
+	if (!r->of) {
+		load_error(r->l, span_place(r->l, r->type), "wrong-type",
+			   "a reference is an attribute of an entity; elsewhere, write the type of what it names")
+			->repair = SLICE("for members of lists: requires: {for: line in lines, Product(line.sku): …}");
+		return;
+	}
+	if (span_is_name(s)) {
+		const struct term **args = arena_array(r->l->a, const struct term *, 1);
+
+		args[0] = own_name(r, span_place(r->l, s));
+		*ref = (struct reference){
+			.entity = span_text(s), .args = args, .arg_count = 1, .place = span_place(r->l, s)
+		};
+		load_later_reference(r->l, ref);
+	} else if (!s.n) {
+		load_error(r->l, span_place(r->l, r->type), "missing-value",
+			   "expected an entity, as in reference to User");
+		return;
+	} else if (span_split(&rest, ' ', &name) && span_is_name(name) && rest.n && span_text(rest).p[0] != '(') {
+		load_error(r->l, span_place(r->l, rest), "wrong-value", "expected ',' after '%.*s', not '%.*s'",
+			   SLICE_ARG(span_text(name)), SLICE_ARG(span_text(rest)));
+		return;
+	} else if (!load_reference(r->l, &s, r->scope, ref)) {
+		return;
+	} else if (s.n) {
+		load_error(r->l, span_place(r->l, s), "wrong-value", "expected ',' after the reference, not '%.*s'",
+			   SLICE_ARG(span_text(s)));
+	}
+	r->a->refers = ref;
+	r->a->refers_part = ref->arg_count;
+	for (size_t i = 0; i < ref->arg_count; i++)
+		if (term_name(ref->args[i]) && slice_equal(*term_name(ref->args[i]), r->a->name))
+			r->a->refers_part = i;
+	if (r->a->refers_part == ref->arg_count)
+		load_error(r->l, ref->place, "wrong-value",
+			   "one of the values that address the %.*s must be '%.*s' itself", SLICE_ARG(ref->entity),
+			   SLICE_ARG(r->a->name))
+			->repair = SLICE("as in repo: reference to Repo(owner, repo)");
+}
+
 static void read_collection(struct reading *r, struct load_span s, enum attr_type type)
 {
 	r->a->type = type;
+	if (span_take(&s, "reference to")) {
+		read_reference(r, s);
+		return;
+	}
+	if (type == ATTR_LIST && span_take(&s, "file")) {
+		load_file(r->l, s, new_each(r));
+		return;
+	}
 	if (type == ATTR_LIST && take_structures(r, s))
 		return;
-	if (has_choices(s))
+	if (type == ATTR_SET && load_structure(r->l, span_text(s)))
+		load_error(r->l, span_place(r->l, s), "wrong-value",
+			   "a set holds strings, numbers or binaries; structures can be a list")
+			->repair = arena_printf(r->l->a, "write 'list of %.*s'", SLICE_ARG(span_text(s)));
+	else if (has_choices(s))
 		read_choices(r, s, &r->a->element);
 	else if (!find_type(r, span_text(s), &r->a->element))
 		unknown_type(r, s);
 	else if (type == ATTR_SET && r->a->element != ATTR_STRING && r->a->element != ATTR_NUMBER &&
 		 r->a->element != ATTR_INTEGER && r->a->element != ATTR_BINARY && r->a->element != ATTR_TEXT)
 		load_error(r->l, span_place(r->l, s), "wrong-value",
-			   "a set holds strings, numbers or binaries; others can be a list");
+			   "a set holds strings, numbers or binaries; others can be a list")
+			->repair = arena_printf(r->l->a, "write 'list of %.*s'", SLICE_ARG(span_text(s)));
 }
 
 /* Copies are updated only when their source changes, so the condition must not depend on anything else. */
@@ -332,6 +425,10 @@ static void read_type(struct reading *r, struct load_span s)
 		read_matches(r, s, pattern);
 		s = head;
 	}
+	if (span_take(&s, "file")) {
+		load_file(r->l, s, r->a);
+		return;
+	}
 	if (!has_choices(s) || slice_starts(span_text(s), SLICE("list of ")) ||
 	    slice_starts(span_text(s), SLICE("set of ")) || slice_starts(span_text(s), SLICE("map of ")))
 		take_range(r, &s);
@@ -341,6 +438,8 @@ static void read_type(struct reading *r, struct load_span s)
 		read_collection(r, s, ATTR_SET);
 	else if (span_take(&s, "map of"))
 		read_map(r, s);
+	else if (span_take(&s, "reference to"))
+		read_reference(r, s);
 	else if (has_choices(s))
 		read_choices(r, s, &r->a->type);
 	else if (slice_is(span_text(s), "counter"))
@@ -361,7 +460,10 @@ static void only_for(struct reading *r, struct load_span s, bool fits, const cha
 {
 	if (!fits)
 		load_error(r->l, span_place(r->l, s), "wrong-clause", "'%.*s' is for %s only", SLICE_ARG(span_text(s)),
-			   what);
+			   what)
+			->repair = slice_is(slice_str(what), "epochs")
+					   ? arena_printf(r->l->a, "declare it 'epoch, %.*s'", SLICE_ARG(span_text(s)))
+					   : SLICE("leave it out, or change the type");
 }
 
 static bool is_sibling(const struct reading *r, struct slice name)
@@ -390,7 +492,10 @@ static void check_default(struct reading *r, struct load_span s)
 	    ((r->a->type == ATTR_NUMBER || r->a->type == ATTR_INTEGER || r->a->type == ATTR_EPOCH) && v != VALUE_N) ||
 	    ((r->a->type == ATTR_STRING || r->a->type == ATTR_TEXT) && v != VALUE_S))
 		load_error(r->l, span_place(r->l, s), "wrong-value", "%.*s is not a value of this type",
-			   SLICE_ARG(span_text(s)));
+			   SLICE_ARG(span_text(s)))
+			->repair = r->a->type == ATTR_BOOLEAN ? SLICE("write 'default true' or 'default false'")
+				   : v == VALUE_S             ? SLICE("a number is written as in 'default 3'")
+							      : SLICE("a text is written as in default 'x'");
 }
 
 /* Whether the default of an enum is one of its words, or is meant as one. `t`: the text without quotes. */
@@ -479,6 +584,21 @@ static void read_next(struct reading *r, struct load_span whole, struct load_spa
 	load_later_name(r->l, NAME_ATTRIBUTE, span_text(s), span_place(r->l, s), ref->entity);
 }
 
+/* was email_address: only `thorpe diff` and `thorpe evolve` read it */
+static void read_was(struct reading *r, struct load_span s)
+{
+	if (!span_is_name(s))
+		load_error(r->l, span_place(r->l, s), "wrong-value",
+			   "expected the attribute's name in the design before, as in was email_address");
+	else if (is_sibling(r, span_text(s)))
+		load_error(r->l, span_place(r->l, s), "name-in-use",
+			   "'%.*s' is an attribute of this design, so nothing else can have been called so",
+			   SLICE_ARG(span_text(s)))
+			->repair = SLICE("remove one of the two");
+	else
+		r->a->was = span_text(s);
+}
+
 /* The clauses that are one word. */
 static const struct {
 	const char *word;
@@ -501,11 +621,13 @@ static const struct {
 	  1 << ATTR_STRING | 1 << ATTR_TEXT | 1 << ATTR_LIST | 1 << ATTR_SET },
 	{ "the caller", offsetof(struct attribute, the_caller), "strings", 1 << ATTR_STRING },
 	{ "last writer", offsetof(struct attribute, last_writer), "strings", 1 << ATTR_STRING },
+	{ "may be missing", offsetof(struct attribute, may_be_missing), NULL, 0 },
+	{ "tree", offsetof(struct attribute, tree), NULL, 0 },
 };
 
 /* what else read_clause() knows */
-static const struct slice more_clauses[] = { { "default", 7 }, { "id", 2 },      { "when", 4 },
-					     { "kept by", 7 }, { "next of", 7 }, { "matches", 7 } };
+static const struct slice more_clauses[] = { { "default", 7 }, { "id", 2 },      { "when", 4 }, { "kept by", 7 },
+					     { "next of", 7 }, { "matches", 7 }, { "was", 3 } };
 
 static void unknown_clause(struct reading *r, struct load_span s)
 {
@@ -561,6 +683,8 @@ static void read_clause(struct reading *r, struct load_span s)
 		read_next(r, whole, s);
 	} else if (span_take(&s, "matches")) {
 		read_matches(r, whole, s);
+	} else if (span_take(&s, "was")) {
+		read_was(r, s);
 	} else if (span_take(&s, "kept by") && r->a->copy_entity.n) {
 		r->kept_by = s;
 	} else if (!read_after(r, whole) && !(take_range(r, &whole) && !whole.n)) {
@@ -576,7 +700,8 @@ static void check_range(struct reading *r)
 	    (t == ATTR_BOOLEAN || t == ATTR_TIMESTAMP || t == ATTR_ENUM || t == ATTR_EPOCH || r->a->counter ||
 	     r->a->members))
 		load_error(r->l, span_place(r->l, r->type), "wrong-clause",
-			   "a range is for numbers, strings, texts, lists, sets, maps and binaries only");
+			   "a range is for numbers, strings, texts, lists, sets, maps and binaries only")
+			->repair = SLICE("leave the range out");
 }
 
 static bool is_text(enum attr_type t)
@@ -602,12 +727,56 @@ static bool is_computed(const struct attribute *a)
 	return a->derived || a->copy_entity.n || a->counter || a->next;
 }
 
+static void check_reference(struct reading *r)
+{
+	const struct attribute *a = r->a;
+	bool many = a->type == ATTR_LIST || a->type == ATTR_SET;
+	const char *no = a->id                                       ? "id"
+			 : a->now || a->touched                      ? "now"
+			 : a->after.n                                ? "after"
+			 : a->next                                   ? "next of"
+			 : a->compressed                             ? "compressed"
+			 : a->matches                                ? "matches"
+			 : a->lower                                  ? "lower"
+			 : !many && (a->has_min || a->has_max)       ? "a range"
+			 : many && (a->the_caller || a->last_writer) ? "the caller"
+								     : NULL;
+
+	if (!a->refers && (a->may_be_missing || a->tree))
+		load_error(r->l, a->place, "wrong-clause", "'%s' is for references only",
+			   a->tree ? "tree" : "may be missing")
+			->repair = SLICE("as in author: reference to User, may be missing");
+	if (!a->refers)
+		return;
+	if (no)
+		load_error(r->l, a->place, "wrong-clause", "a reference has the form of what it names: no %s%s%s",
+			   no[1] == ' ' ? "" : "'", no, no[1] == ' ' ? "" : "'");
+	if (a->tree && many)
+		load_error(r->l, a->place, "wrong-clause",
+			   "in a tree an item has one parent: 'tree' is for one reference");
+	else if (a->tree && a->may_be_missing)
+		load_error(r->l, a->place, "wrong-clause", "in a tree parents exist: no 'may be missing'");
+}
+
+/* Its value names something outside of the item: it is neither packed nor made by a term. */
+static void check_file(struct reading *r)
+{
+	const struct attribute *a = r->a;
+	bool none = a->default_ && a->default_->kind == TERM_LITERAL && value_type(a->default_->value) != VALUE_S &&
+		    !value_count(a->default_->value);
+
+	if (attribute_file(a) && (a->compressed || a->from_key || (a->default_ && !none)))
+		load_error(r->l, a->place, "wrong-clause",
+			   "a file is uploaded: no 'compressed', 'from the key' or 'default'");
+}
+
 static void check_clauses(struct reading *r)
 {
 	const struct attribute *a = r->a;
 
 	check_range(r);
 	check_pattern(r);
+	check_file(r);
 	if (a->copy_entity.n && r->kept_by.n) {
 		r->a->kept_by = span_text(r->kept_by);
 		load_later_found(r->l, NAME_ACCESS_BY, a->kept_by, span_place(r->l, r->kept_by), a->copy_entity,
@@ -621,7 +790,8 @@ static void check_clauses(struct reading *r)
 			   : a->sequence ? "a sequence"
 			   : a->counter  ? "a counter"
 			   : a->next     ? "a number taken from a sequence"
-					 : "a copy");
+					 : "a copy")
+			->repair = SLICE("leave the clause out");
 	if (a->id && a->has_max && a->max < (double)(ULID_LENGTH + a->id_prefix.n))
 		load_error(r->l, a->place, "out-of-range",
 			   "an id that is made has %zu characters, and at most %.15g are allowed",
@@ -634,6 +804,7 @@ static void check_clauses(struct reading *r)
 			"the last writer is set with every write, and absent when the server itself wrote: no 'required', 'fixed', 'default', 'id' or 'the caller'");
 	if (a->hidden && a->private_)
 		load_error(r->l, a->place, "wrong-clause", "'hidden' and 'private' exclude one another");
+	check_reference(r);
 }
 
 void load_attribute(struct load *l, const struct yaml_entry *e, const struct yaml *siblings, const struct entity *of,
@@ -683,7 +854,8 @@ void load_attribute(struct load *l, const struct yaml_entry *e, const struct yam
 /* A type that is known, a term, a copy, a choice; clauses follow a comma. */
 static void write_attribute_pattern(struct buf *b)
 {
-	buf_lit(b, "= *.+|copy of .+|(list|set|map) of .+|[A-Z][A-Za-z0-9_]*( *,.*)?|[^,]*\\|.*|(");
+	buf_lit(b,
+		"= *.+|copy of .+|reference to .+|file( .+)?|(list|set|map) of .+|[A-Z][A-Za-z0-9_]*( *,.*)?|[^,]*\\|.*|(");
 	for (size_t i = 0; i < LENGTH(types); i++)
 		buf_printf(b, "%s|", types[i].name);
 	for (size_t i = 0; i < LENGTH(more_types); i++)
@@ -698,7 +870,7 @@ static void write_attribute_what(struct buf *b)
 		buf_printf(b, " %s,", types[i].name);
 	for (size_t i = 0; i < LENGTH(more_types); i++)
 		buf_printf(b, " %.*s,", SLICE_ARG(more_types[i]));
-	buf_lit(b, " 'a | b', '= term', 'copy of Item(id).attribute'. Clauses: a range");
+	buf_lit(b, " Item, 'a | b', '= term', 'copy of Item(id).attribute'. Clauses: a range");
 	for (size_t i = 0; i < LENGTH(flags); i++)
 		buf_printf(b, ", %s", flags[i].word);
 	for (size_t i = 0; i < LENGTH(more_clauses); i++)
@@ -708,8 +880,14 @@ static void write_attribute_what(struct buf *b)
 
 static const struct load_shape type_shape = { SHAPE_TEXT, .write_what = write_attribute_what,
 					      .write_pattern = write_attribute_pattern, .is_words = true };
-static const struct load_shape member_shape = { SHAPE_ANY };
-static const struct load_shape members_shape = { SHAPE_MAP, "members and their types", .of = &member_shape };
+static const struct load_shape member_shape = { SHAPE_DEF, .pattern = "member" };
+static const char *const other_members[] = { "other members" };
+static const struct load_shape members_shape = { SHAPE_MAP, "members and their types", .of = &member_shape,
+						 .names = other_members, .name_count = 1 };
+/* `other members: anything` is among the members. */
+static const struct load_shape anything_shape = { SHAPE_TEXT, "other members: anything", "anything" };
+static const struct load_shape *const member_shapes[] = { &type_shape, &members_shape, &anything_shape, NULL };
+const struct load_shape load_member_shape = { SHAPE_EITHER, .either = member_shapes };
 static const struct load_shape *const attribute_shapes[] = { &type_shape, &members_shape, NULL };
 const struct load_shape load_attribute_shape = { SHAPE_EITHER, .either = attribute_shapes };
 const struct load_shape load_structures_shape = { SHAPE_MAP, "structures by name", "[A-Z][A-Za-z0-9_]*",

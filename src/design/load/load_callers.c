@@ -40,7 +40,6 @@ static void read_permissions(struct load *l, void *into, const struct yaml *y)
 	load_later_name(l, NAME_ATTRIBUTE, c->permissions_attribute, span_place(l, what), c->permissions_entity);
 	if (!load_pattern_call(l, pattern, &nothing, &call, &c->permissions_access))
 		return;
-	c->permissions_pattern = call.pattern;
 	c->permissions_with = call.with;
 	c->permissions_with_count = call.with_count;
 	load_later_name(l, NAME_ITEM_ATTRIBUTE, c->permissions_ref, span_place(l, s), SLICE(""));
@@ -66,6 +65,21 @@ static const struct load_word words[] = {
 
 const struct load_shape load_callers_shape = { SHAPE_WORDS, "'callers'", .words = words };
 
+/* roles: user, admin is one text to YAML. */
+static void check_role(struct load *l, const struct yaml *y)
+{
+	if (y->kind == YAML_SCALAR && (memchr(y->text.p, ',', y->text.n) || memchr(y->text.p, ' ', y->text.n)))
+		load_error(l, y->place, "bad-name", "a role is one word, without commas and spaces")->repair =
+			SLICE("a list has brackets: [user, admin]");
+}
+
+static void check_roles(struct load *l, const struct yaml *y)
+{
+	check_role(l, y);
+	for (size_t i = 0; y->kind == YAML_LIST && i < y->count; i++)
+		check_role(l, &y->items[i]);
+}
+
 void load_callers(struct load *l, void *into, const struct yaml *y)
 {
 	struct callers *c = &((struct design *)into)->callers;
@@ -73,6 +87,9 @@ void load_callers(struct load *l, void *into, const struct yaml *y)
 	c->place = y->place;
 	l->subject = SLICE("callers");
 	(void)load_words(l, y, "'callers'", words, c, NULL);
+	for (size_t i = 0; y->kind == YAML_MAP && i < y->count; i++)
+		if (slice_is(y->entries[i].key.text, "roles"))
+			check_roles(l, &y->entries[i].value);
 	l->subject = SLICE("");
 }
 

@@ -1,6 +1,6 @@
 /* Claims: what a token says of its caller besides the subject and the roles; `caller.tenant` in terms and templates.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "design/load/load_type.h"
+#include "design/load/after/load_type.h"
 
 /* ---- callers: {claims: {tenant: slug from custom:tenant}} ---- */
 

@@ -19,7 +19,8 @@ static void check_attribute_name(struct load *l, const struct yaml *key)
 			   "the name of an attribute has letters, digits and '_' and does not begin with a digit");
 	else if (is_reserved(key->text))
 		load_error(l, key->place, "bad-name", "'%.*s' has a meaning in terms; an attribute needs another name",
-			   SLICE_ARG(key->text));
+			   SLICE_ARG(key->text))
+			->repair = arena_printf(l->a, "for example %.*s_id", SLICE_ARG(key->text));
 }
 
 static void read_attributes(struct load *l, struct entity *e, const struct yaml *y)
@@ -178,13 +179,17 @@ static unsigned read_verbs(struct load *l, const struct yaml *key)
 	struct load_span rest = load_whole(key), one;
 	struct slice verbs[ALLOW_VERBS];
 	unsigned found = 0;
+	size_t before;
 	bool more = true;
 
 	for (size_t i = 0; i < ALLOW_VERBS; i++)
 		verbs[i] = slice_str(allow_verb_names[i]);
 	while (more) {
 		more = span_split(&rest, ',', &one);
+		before = l->f->count;
 		found |= 1u << load_choice(l, span_text(one), span_place(l, one), "verb", &NAMES(verbs));
+		if (l->f->count > before && load_hint(HINT_VERB, span_text(one)).n)
+			l->f->list[before].repair = load_hint(HINT_VERB, span_text(one));
 	}
 	return found;
 }
@@ -209,7 +214,8 @@ static void read_allow(struct load *l, void *into, const struct yaml *y)
 				continue;
 			if (e->allow[k])
 				load_error(l, entries[i].key.place, "duplicate-key", "'%s' is given twice",
-					   allow_verb_names[k]);
+					   allow_verb_names[k])
+					->repair = SLICE("leave one of them out, or join the rules with 'or'");
 			e->allow[k] = t;
 		}
 	}
@@ -278,6 +284,7 @@ static const struct load_shape keys_shape = { SHAPE_TYPE, .type = WORD_RULES };
 
 static const struct load_word words[] = {
 	{ "path", .read = read_path, .shape = &load_path_shape },
+	{ "was", WORD_TEXT, AT(entity, was), "the entity's name in the design before" },
 	{ "attributes", .read = attributes_are_read, .shape = &attributes_shape },
 	{ "keys", WORD_RULES, LIST_AT(entity, keys, key_count), "a map of attributes and templates" },
 	{ "companions", .read = load_companions, .shape = &load_companions_shape },
@@ -323,7 +330,23 @@ static void check_made_twice(struct load *l, const struct entity *e)
 	}
 }
 
-void load_needs_keys(struct load *l, const struct entity *e, const struct key_rule *rules, size_t n, struct place p)
+/* The rule whose name is nearly this, or an example. */
+static struct slice like_key(struct load *l, struct slice name, const struct key_rule *rules, size_t n)
+{
+	struct load_names names = { .a = l->a };
+	struct slice near;
+
+	EACH (struct key_rule, r, rules, n)
+		if (!is_key_attribute(&l->d->key, r->attribute))
+			load_names_add(&names, r->attribute);
+	near = suggest_slice(name, names.list, names.n);
+	if (near.n)
+		return arena_printf(l->a, "is '%.*s' meant as '%.*s'?", SLICE_ARG(near), SLICE_ARG(name));
+	return arena_printf(l->a, "as in %.*s: USER#<user>", SLICE_ARG(name));
+}
+
+void load_needs_keys(struct load *l, const char *what, const struct entity *e, const struct key_rule *rules, size_t n,
+		     struct place p)
 {
 	for (size_t i = 0; i < key_attr_count(&l->d->key); i++) {
 		struct slice name = key_attr_at(&l->d->key, i)->name;
@@ -332,26 +355,47 @@ void load_needs_keys(struct load *l, const struct entity *e, const struct key_ru
 		EACH (struct key_rule, r, rules, n)
 			there = there || slice_equal(r->attribute, name);
 		if (!there)
-			load_error(l, p, "missing-word", "%s needs '%.*s', the table's %s key",
-				   e ? "'keys' of an entity" : "a companion", SLICE_ARG(name),
-				   i < l->d->key.hash_count ? "partition" : "sort");
+			load_error(l, p, "missing-word", "%s needs '%.*s', the table's %s key", what, SLICE_ARG(name),
+				   i < l->d->key.hash_count ? "partition" : "sort")
+				->repair = like_key(l, name, rules, n);
 	}
+}
+
+/* A name that was given away can go to one attribute only. */
+static void check_was(struct load *l, const struct entity *e)
+{
+	EACH (struct attribute, a, e->attributes, e->attribute_count)
+		EACH (struct attribute, other, e->attributes, (size_t)(a - e->attributes))
+			if (a->was.n && slice_equal(a->was, other->was))
+				load_error(l, a->place, "name-in-use", "'%.*s' was called '%.*s', too",
+					   SLICE_ARG(other->name), SLICE_ARG(a->was))
+					->repair = SLICE("remove one of the two 'was'");
 }
 
 static void check_entity(struct load *l, struct entity *e)
 {
+	check_was(l, e);
 	check_made_twice(l, e);
 	if (!e->path.n)
-		load_error(l, e->place, "missing-word", "an entity needs a 'path': how one item is addressed");
+		load_error(l, e->place, "missing-word", "an entity needs a 'path': how one item is addressed")->repair =
+			SLICE("as in path: /users/<user>");
 	else if (!e->param_count)
 		load_error(l, e->place, "bad-path",
-			   "the path of an entity has at least one <placeholder>: what tells its items apart");
+			   "the path of an entity has at least one <placeholder>: what tells its items apart")
+			->repair = SLICE("as in path: /users/<user>");
+	if (e->was.n && design_entity(l->d, e->was))
+		load_error(l, e->place, "name-in-use",
+			   "'%.*s' is an entity of this design, so '%.*s' cannot have been called so",
+			   SLICE_ARG(e->was), SLICE_ARG(e->name))
+			->repair = SLICE("remove 'was', or the other entity");
 	if (!e->attribute_count)
-		load_error(l, e->place, "missing-word", "an entity needs 'attributes'");
+		load_error(l, e->place, "missing-word", "an entity needs 'attributes'")->repair =
+			SLICE("as in attributes: {user: string, name: 'string 1..50, required'}");
 	if (!e->key_count)
-		load_error(l, e->place, "missing-word", "an entity needs 'keys'");
+		load_error(l, e->place, "missing-word", "an entity needs 'keys'")->repair =
+			SLICE("as in keys: {PK: USER#<user>, SK: PROFILE}");
 	else
-		load_needs_keys(l, e, e->keys, e->key_count, e->place);
+		load_needs_keys(l, "'keys' of an entity", e, e->keys, e->key_count, e->place);
 	EACH (struct attribute, a, e->attributes, e->attribute_count)
 		if (a->touched && !e->version.n)
 			e->version = a->name;

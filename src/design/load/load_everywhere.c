@@ -183,6 +183,7 @@ static void spread(struct load *l, struct entity *e)
 	for (size_t i = 0; !(exempt >> ALLOW_UPDATE & 1) && i < e->action_count; i++)
 		OURS(struct action, &e->actions[i])->allow = both(l, e, e->actions[i].allow);
 	e->everywhere_moves = !(exempt >> ALLOW_UPDATE & 1);
+	e->everywhere_begins = !(exempt >> ALLOW_CREATE & 1);
 }
 
 void load_spread_everywhere(struct load *l)

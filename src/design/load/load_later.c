@@ -46,6 +46,8 @@ const struct entity *load_check_entity(struct load *l, struct slice name, struct
 
 	if (e)
 		return e;
+	if (load_is_stray(l, "entities", name))
+		return NULL;
 	EACH (struct entity, x, l->d->entities, l->d->entity_count)
 		load_names_add(&names, x->name);
 	load_unknown(l, p, "unknown-entity", "entity", name, &names);
@@ -118,6 +120,8 @@ static const void *resolve_index(struct load *l, const struct load_later *w)
 
 	if (found)
 		return found;
+	if (load_is_stray(l, "indexes", w->name))
+		return NULL;
 	load_names_add(&names, SLICE("table"));
 	EACH (struct design_index, x, l->d->indexes, l->d->index_count)
 		load_names_add(&names, x->name);
@@ -125,7 +129,6 @@ static const void *resolve_index(struct load *l, const struct load_later *w)
 	return NULL;
 }
 
-/* design_check() reports a known attribute that is not a key of the index: the query would be a scan. */
 static const void *resolve_where(struct load *l, const struct load_later *w)
 {
 	const struct access *a = design_access(l->d, w->of);
@@ -133,9 +136,16 @@ static const void *resolve_where(struct load *l, const struct load_later *w)
 	const struct key_schema *k = i ? &i->key : &l->d->key;
 	struct load_names names = { .a = l->a };
 
-	if (!a || (a->index.n && !i) || is_key_attribute(k, w->name) ||
-	    load_scope_has(l, &(struct load_scope){ .rows = true }, w->name))
+	if (!a || (a->index.n && !i) || is_key_attribute(k, w->name))
 		return NULL;
+	if (load_scope_has(l, &(struct load_scope){ .rows = true }, w->name)) {
+		load_error(l, w->place, "not-a-key", "'%.*s' is not part of the key of %.*s", SLICE_ARG(w->name),
+			   SLICE_ARG(i ? i->name : SLICE("the table")))
+			->repair =
+			arena_printf(l->a, "put it into 'filter', or into the key of an index: filter: %.*s = …",
+				     SLICE_ARG(w->name));
+		return NULL;
+	}
 	for (size_t n = 0; n < key_attr_count(k); n++)
 		load_names_add(&names, key_attr_at(k, n)->name);
 	load_unknown(l, w->place, "unknown-attribute", "key attribute", w->name, &names);
@@ -150,6 +160,8 @@ const struct access *load_check_access(struct load *l, struct slice name, struct
 
 	if (found)
 		return found;
+	if (load_is_stray(l, "access", name))
+		return NULL;
 	EACH (struct access, a, l->d->accesses, l->d->access_count)
 		load_names_add(&names, a->name);
 	load_unknown(l, p, "unknown-pattern", "access pattern", name, &names);
@@ -203,8 +215,19 @@ static const void *resolve_traffic(struct load *l, const struct load_later *w)
 {
 	struct slice verb;
 	const struct entity *e = design_call(l->d, w->name, &verb);
+	struct load_names names = { .a = l->a };
 
-	return e && is_verb(e, verb) ? NULL : resolve_access(l, w);
+	if (e && is_verb(e, verb))
+		return NULL;
+	if (design_access(l->d, w->name))
+		return NULL;
+	EACH (struct access, a, l->d->accesses, l->d->access_count)
+		load_names_add(&names, a->name);
+	EACH (struct entity, x, l->d->entities, l->d->entity_count)
+		for (size_t i = 0; i < ALLOW_VERBS; i++)
+			load_names_add(&names, arena_printf(l->a, "%s %.*s", allow_verb_names[i], SLICE_ARG(x->name)));
+	load_unknown(l, w->place, "unknown-pattern", "access pattern", w->name, &names);
+	return NULL;
 }
 
 void load_later_found(struct load *l, enum load_name kind, struct slice name, struct place p, struct slice of,

@@ -1,6 +1,7 @@
 /* Reads nodes of the tree as what they should be (maps by their words, lists, texts, numbers) and reports those that
  * are not.
  * SPDX-License-Identifier: Apache-2.0 */
+#include <ctype.h>
 #include <inttypes.h>
 #include <stdarg.h>
 
@@ -56,12 +57,15 @@ static void suggest(struct load *l, struct finding *f, struct slice name, const 
 
 	if (meant.n) {
 		f->repair = arena_printf(l->a, "did you mean '%.*s'?", SLICE_ARG(meant));
-	} else if (known->n && known->n <= KNOWN_MOST) {
+	} else if (known->n) {
 		buf_init(&b, l->a);
 		buf_lit(&b, "known: ");
-		for (size_t i = 0; i < known->n; i++) {
-			buf_str(&b, i ? ", " : "");
-			buf_put(&b, known->list[i]);
+		for (size_t i = 0, n = 0; i < known->n && n <= KNOWN_MOST; i++) {
+			if (slice_among(known->list, i, known->list[i]))
+				continue;
+			buf_str(&b, n ? ", " : "");
+			buf_put(&b, n == KNOWN_MOST ? SLICE("…") : known->list[i]);
+			n++;
 		}
 		f->repair = buf_slice(&b);
 	}
@@ -98,14 +102,23 @@ static bool begins_comment(struct slice text, size_t at)
 	return at < text.n && text.p[at] == '#' && at + 1 < text.n && text.p[at + 1] != ' ';
 }
 
+/* -name in place of - name */
+static bool lacks_space(const struct yaml *y)
+{
+	return !y->quoted && y->text.n > 1 && y->text.p[0] == '-' && isalpha((unsigned char)y->text.p[1]);
+}
+
 void load_expected(struct load *l, const struct yaml *y, const char *expected)
 {
 	static const char *const kinds[] = { [YAML_MAP] = "a map", [YAML_LIST] = "a list" };
 
 	if (y->kind == YAML_SCALAR)
-		load_error(l, y->place, "wrong-value", "expected %s, not '%.*s'", expected, shown(y->text), y->text.p);
+		load_error(l, y->place, "wrong-value", "expected %s, not '%.*s'", expected, shown(y->text), y->text.p)
+			->repair =
+			lacks_space(y) ? SLICE("an element of a list begins with '- ', with a space") : SLICE("");
 	else if (y->kind != YAML_NULL)
-		load_error(l, y->place, "wrong-value", "expected %s, not %s", expected, kinds[y->kind]);
+		load_error(l, y->place, "wrong-value", "expected %s, not %s", expected, kinds[y->kind])->repair =
+			y->kind == YAML_LIST && !y->flow ? SLICE("leave out the '- ' of its lines") : SLICE("");
 	else
 		load_error(l, y->place, "missing-value", "expected %s, not nothing", expected)->repair =
 			begins_comment(l->source->text, y->at) ? SLICE("' #' begins a comment: put the value in quotes")
@@ -146,7 +159,8 @@ size_t load_one_of(struct load *l, const struct yaml *map, const char *const *wo
 
 	for (size_t i = 0; map->kind == YAML_MAP && i < map->count; i++)
 		if (load_is_one_of(map->entries[i].key.text, words) && ++n == 2)
-			load_error(l, map->entries[i].key.place, "wrong-clause", "%s", sentence);
+			load_error(l, map->entries[i].key.place, "wrong-clause", "%s", sentence)->repair =
+				SLICE("leave all but one of them out");
 	return n;
 }
 
@@ -232,6 +246,8 @@ static bool read_bool(struct load *l, const struct yaml *y)
 	if (y->kind == YAML_SCALAR && (slice_is(y->text, "true") || slice_is(y->text, "false")))
 		return slice_is(y->text, "true");
 	load_expected(l, y, "true or false");
+	if (y->kind == YAML_SCALAR)
+		l->f->list[l->f->count - 1].repair = load_hint(HINT_TERM, y->text);
 	return false;
 }
 
@@ -341,23 +357,47 @@ static void read_word(struct load *l, const struct load_word *w, void *into, con
 		note_names(l, w, into, y);
 }
 
-static void unknown_word(struct load *l, const struct yaml *key, const char *what, const struct load_word *words)
-{
-	struct finding *f = load_error(l, key->place, "unknown-word", "there is no word '%.*s' in %s", shown(key->text),
-				       key->text.p, what);
-	struct load_names known = { .a = l->a };
-
-	for (; words->name; words++)
-		load_names_add(&known, slice_str(words->name));
-	suggest(l, f, key->text, &known);
-}
-
 static bool is_word(const struct load_word *words, struct slice name)
 {
 	for (; words->name; words++)
 		if (slice_is(name, words->name))
 			return true;
 	return false;
+}
+
+static bool is_word_of(const void *words, const char *word)
+{
+	return is_word(words, slice_str(word));
+}
+
+static void unknown_word(struct load *l, const struct yaml *key, const char *what, const struct load_word *words)
+{
+	struct finding *f = load_error(l, key->place, "unknown-word", "there is no word '%.*s' in %s", shown(key->text),
+				       key->text.p, what);
+	const char *synonym = load_synonym(key->text, is_word_of, words);
+	struct load_names known = { .a = l->a };
+	struct slice meant;
+
+	for (; words->name; words++)
+		load_names_add(&known, slice_str(words->name));
+	suggest(l, f, key->text, &known);
+	meant = suggest_slice(key->text, known.list, known.n);
+	if (synonym)
+		f->repair = arena_printf(l->a, "write '%s'", synonym);
+	else if (!meant.n && slice_is(slice_str(what), "an entity") && key->text.n &&
+		 isupper((unsigned char)key->text.p[0]))
+		f->repair = SLICE("an entity begins in the same column as the other entities");
+	if (!l->stray) {
+		l->stray = arena_new(l->a, struct load_names);
+		l->stray->a = l->a;
+	}
+	load_names_add(l->stray, synonym ? slice_str(synonym) : meant.n ? meant : key->text);
+}
+
+bool load_is_stray(const struct load *l, const char *part, struct slice name)
+{
+	return l->stray && (slice_among(l->stray->list, l->stray->n, slice_str(part)) ||
+			    slice_among(l->stray->list, l->stray->n, name));
 }
 
 bool load_words(struct load *l, const struct yaml *map, const char *what, const struct load_word *words, void *into,
@@ -374,7 +414,8 @@ bool load_words(struct load *l, const struct yaml *map, const char *what, const 
 			if (!slice_is(entries[i].key.text, w->name))
 				continue;
 			if (first) /* one of them has no colon, else YAML would have reported it */
-				load_error(l, entries[i].key.place, "duplicate-key", "'%s' is given twice", w->name);
+				load_error(l, entries[i].key.place, "duplicate-key", "'%s' is given twice", w->name)
+					->repair = SLICE("leave one of them out");
 			else
 				read_word(l, w, into, &entries[i].value);
 			first = &entries[i];

@@ -74,7 +74,10 @@ bool load_reference(struct load *l, struct load_span *s, const struct load_scope
 
 	if (!span_call(s, &name, &args) || !span_is_name(name)) {
 		load_error(l, span_place(l, whole), "wrong-value", "expected an item, as in Post(post_id), not '%.*s'",
-			   SLICE_ARG(span_text(whole)));
+			   SLICE_ARG(span_text(whole)))
+			->repair = slice_starts(span_text(whole), SLICE("-"))
+					   ? SLICE("an element of a list begins with '- ', with a space")
+					   : SLICE("");
 		return false;
 	}
 	terms = arena_array(l->a, const struct term *, span_parts(args, ','));
@@ -489,7 +492,11 @@ struct load_path load_path(struct load *l, const struct yaml *y, const struct lo
 	if (!t.n)
 		return path;
 	if (t.p[0] != '/' || memchr(t.p, '?', t.n) || memchr(t.p, ' ', t.n))
-		load_error(l, y->place, "bad-path", "a path begins with '/' and has neither spaces nor '?'");
+		load_error(l, y->place, "bad-path", "a path begins with '/' and has neither spaces nor '?'")->repair =
+			SLICE("as in /teams/<team>");
+	else if (memchr(t.p, '{', t.n) || memmem(t.p, t.n, "/:", 2))
+		load_error(l, y->place, "bad-path", "a placeholder of a path is a name between < and >")->repair =
+			SLICE("as in /teams/<team>");
 	path.template = load_span_template(l, (struct load_span){ y, 0, y->text.n }, scope);
 	if (!path.template)
 		return path;

@@ -208,7 +208,8 @@ static void read_send_secret(struct load *l, void *into, const struct yaml *y)
 
 	p->send_secret = load_text(l, y, "a secret, as in ${NAME:-}");
 	if (p->send_secret.n && p->send_secret.n < SECRET_LEAST)
-		load_error(l, y->place, "wrong-value", "a secret has at least %d characters", SECRET_LEAST);
+		load_error(l, y->place, "wrong-value", "a secret has at least %d characters", SECRET_LEAST)->repair =
+			SLICE("keep it out of the file: secret: '${HOOK_SECRET}', made with openssl rand -hex 32");
 }
 
 static const struct load_shape address_shape = { SHAPE_TEXT, "an address, as in https://…", "https?://.+",
@@ -246,7 +247,8 @@ static void read_send(struct load *l, void *into, const struct yaml *y)
 		check_send(l, y);
 	if (p->send_url.n && !slice_starts(p->send_url, SLICE("https://")) &&
 	    !slice_starts(p->send_url, SLICE("http://")))
-		load_error(l, y->place, "wrong-value", "an address begins with http:// or https://");
+		load_error(l, y->place, "wrong-value", "an address begins with http:// or https://")->repair =
+			SLICE("as in to: 'https://example.com/hook'");
 }
 
 static void read_remove_all(struct load *l, void *into, const struct yaml *y)
@@ -353,10 +355,56 @@ static void check_values(struct load *l, const struct processor *p)
 {
 	if (p->effect != EFFECT_UPSERT && (p->add_count || p->extreme_count))
 		load_error(l, p->add_count ? p->add->place : p->extremes->place, "wrong-clause",
-			   "'add', 'highest' and 'lowest' go with 'upsert'");
+			   "'add', 'highest' and 'lowest' go with 'upsert'")
+			->repair = SLICE("write upsert: Entity(…), or count: Entity(…).counter for a counter");
 	if (p->effect == EFFECT_UPSERT && !p->add_count && !p->extreme_count && !p->with_count)
 		load_error(l, p->place, "missing-word",
 			   "'upsert' needs what it changes: 'with', 'add', 'highest' or 'lowest'");
+}
+
+/* ---- `when` that reads the row of the loop: it is asked for each row ---- */
+static bool reads_row(const void *variable, const struct term *t)
+{
+	return t->kind == TERM_PATH && t->of == TERM_OF_ITEM &&
+	       slice_equal(t->names[0], *(const struct slice *)variable);
+}
+
+static const struct term *both(struct load *l, const struct term *x, const struct term *y)
+{
+	const struct term **args;
+	struct term *t;
+
+	if (!x || !y)
+		return x ? x : y;
+	args = arena_array(l->a, const struct term *, 2);
+	args[0] = x;
+	args[1] = y;
+	t = arena_new(l->a, struct term);
+	*t = (struct term){ .kind = TERM_AND, .place = x->place, .args = args, .arg_count = 2 };
+	return t;
+}
+
+/* What does not need the row stays, and is asked before the loop. */
+static void split_when(struct load *l, struct processor *p, const struct term *t)
+{
+	if (t && t->kind == TERM_AND) {
+		split_when(l, p, t->args[0]);
+		split_when(l, p, t->args[1]);
+	} else if (term_any(t, reads_row, &p->each_variable)) {
+		p->only_when = both(l, p->only_when, t);
+	} else {
+		p->when = both(l, p->when, t);
+	}
+}
+
+static void place_when(struct load *l, struct processor *p)
+{
+	const struct term *whole = p->when;
+
+	if (!p->each_variable.n || !term_any(whole, reads_row, &p->each_variable))
+		return;
+	p->when = NULL;
+	split_when(l, p, whole);
 }
 
 /* The effects follow the processor in the design's list, each with what all of them have. */
@@ -370,12 +418,14 @@ static void read_effects(struct load *l, struct processor *p, const struct yaml 
 		if (i)
 			p[i] = base;
 		p[i].parts = i ? 0 : n;
+		p[i].only_when = NULL;
 		if (!load_words(l, &items[i], "an effect", effect_words, &p[i], NULL))
 			continue;
 		if (!load_one_of(l, &items[i], effect_names,
 				 "an effect is one of 'put', 'update', 'upsert', 'delete', 'count' and 'remove all'"))
 			load_error(l, items[i].place, "missing-word",
 				   "an effect is one of 'put', 'update', 'upsert', 'delete', 'count' and 'remove all'");
+		p[i].only_when = both(l, base.only_when, p[i].only_when);
 		check_values(l, &p[i]);
 	}
 }
@@ -433,13 +483,15 @@ static void check_effects(struct load *l, const struct processor *p, const struc
 	if (n && several)
 		load_error(l, p->place, "wrong-clause", "a processor has either one effect or 'effects'");
 	if (!n && !several)
-		load_error(
-			l, p->place, "missing-word",
-			"a processor does something: 'put', 'update', 'upsert', 'delete', 'count', 'send' or 'remove all'");
+		load_error(l, p->place, "missing-word",
+			   "a processor does something: 'put', 'update', 'upsert', 'delete', 'count', 'send' or 'remove all'")
+			->repair = SLICE("as in put: Notice, with: {user: author}");
 	if (!p->events && !p->every_seconds)
-		load_error(l, p->place, "missing-word", "a processor needs 'on' or 'every'");
+		load_error(l, p->place, "missing-word", "a processor needs 'on' or 'every'")->repair =
+			SLICE("as in on: Post created, or every: day at 03:00");
 	if (p->events && p->every_seconds)
-		load_error(l, p->place, "wrong-clause", "a processor has either 'on' or 'every'");
+		load_error(l, p->place, "wrong-clause", "a processor has either 'on' or 'every'")->repair =
+			SLICE("make two processors of it");
 	if (p->every_seconds && p->effect == EFFECT_SEND && n)
 		load_error(l, p->place, "wrong-clause", "what is sent is a change, and 'every' is not about one");
 	if (n)
@@ -484,6 +536,7 @@ void load_processors(struct load *l, void *into, const struct yaml *y)
 		load_subject(l, "processor", p->name);
 		if (!load_words(l, &entries[i].value, "a processor", words, p, NULL))
 			continue;
+		place_when(l, p);
 		check_effects(l, p, &entries[i].value);
 		if (effects)
 			read_effects(l, p, effects);
@@ -526,10 +579,40 @@ static void check_upsert(struct load *l, const struct processor *p)
 		}
 }
 
+/* Follow(row.follower, row.followed) of a Follow called row. */
+static bool names_row(const struct processor *p)
+{
+	const struct reference *f = &p->target_ref;
+
+	for (size_t i = 0; f->to && i < f->arg_count && i < f->to->param_count; i++) {
+		const struct term *t = f->args[i];
+
+		if (t->kind != TERM_PATH || t->name_count != 2 || !slice_equal(t->names[0], p->each_variable) ||
+		    !slice_equal(t->names[1], f->to->params[i]))
+			return false;
+	}
+	return f->to && f->arg_count;
+}
+
+/* After an interruption the loop goes on with the rows that are left: effects after the row's removal would be lost. */
+static void check_removal_is_last(struct load *l, const struct processor *p, bool last)
+{
+	const struct access *rows = p->rows_access;
+	bool is_row = !rows || !rows->entity.n || slice_equal(rows->entity, p->target_ref.entity);
+
+	if (last || !p->each_variable.n || p->each_list)
+		return;
+	if ((p->effect == EFFECT_DELETE && is_row && names_row(p)) ||
+	    (p->effect == EFFECT_REMOVE_ALL && rows && p->target_access == rows))
+		load_error(
+			l, p->effect == EFFECT_DELETE ? p->target_ref.place : p->place, "wrong-order",
+			"this removes the row of the loop, so it comes last: an interruption would lose the effects after it");
+}
+
 /* What the second pass has found for the first effect is so for all. */
 void load_share_processors(struct load *l)
 {
-	const struct processor *first = NULL;
+	const struct processor *first = NULL, *end = l->d->processors + l->d->processor_count;
 
 	EACH (struct processor, p, l->d->processors, l->d->processor_count) {
 		struct processor *own = OURS(struct processor, p);
@@ -543,6 +626,10 @@ void load_share_processors(struct load *l)
 		own->of = first->of;
 		own->rows_access = first->rows_access;
 		own->accepts = first->accepts;
+	}
+	EACH (struct processor, p, l->d->processors, l->d->processor_count) {
+		load_subject(l, "processor", p->name);
+		check_removal_is_last(l, p, p + 1 == end || p[1].parts);
 	}
 	l->subject = SLICE("");
 }

@@ -266,6 +266,7 @@ static void write_shape(struct buf *b, const struct load_shape *s)
 	case SHAPE_MAP: write_map(b, s); break;
 	case SHAPE_WORDS: write_words(b, s); break;
 	case SHAPE_EITHER: write_either(b, s); break;
+	case SHAPE_DEF: write_ref(b, s->pattern); break;
 	case SHAPE_ANY: break;
 	}
 	if (s->write_what) {
@@ -314,6 +315,7 @@ static void write_defs(struct buf *b)
 	write_def(b, "templates", &templates);
 	write_def(b, "accept", &accept);
 	write_def(b, "key", &load_key_shape);
+	write_def(b, "member", &load_member_shape);
 	json_member_open(b, "boolean", '{');
 	json_member_open(b, "anyOf", '[');
 	json_open(b, '{');

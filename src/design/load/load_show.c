@@ -14,7 +14,8 @@ struct look {
 static void check_shown(struct load *l, const struct attribute *a, bool of_row, struct place p)
 {
 	if (a->hidden)
-		load_error(l, p, "wrong-value", "'%.*s' is hidden: it never leaves the server", SLICE_ARG(a->name));
+		load_error(l, p, "wrong-value", "'%.*s' is hidden: it never leaves the server", SLICE_ARG(a->name))
+			->repair = SLICE("show another attribute");
 	else if (a->private_ && of_row)
 		load_error(l, p, "wrong-value", "'%.*s' is private, and 'show' is for all who may see the item",
 			   SLICE_ARG(a->name));

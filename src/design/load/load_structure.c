@@ -31,6 +31,7 @@ static const char *wrong_clause(const struct attribute *a)
 		{ a->next != NULL, "next of" },
 		{ a->after.n > 0, "after" },
 		{ a->when != NULL, "when" },
+		{ attribute_file(a) != NULL, "file" },
 		{ a->id, "id" },
 		{ a->now, "now" },
 		{ a->touched, "touched" },

@@ -117,8 +117,9 @@ static void read_projection(struct load *l, void *into, const struct yaml *y)
 	if (y->kind == YAML_LIST) {
 		i->projection = PROJECT_INCLUDE;
 		i->include_count = load_texts(l, y, "the name of an attribute", &i->include);
-		EACH (struct slice, name, i->include, i->include_count)
-			load_later_name(l, NAME_PROJECTED, *name, y->place, SLICE(""));
+		for (size_t n = 0; n < y->count; n++)
+			if (y->items[n].kind == YAML_SCALAR)
+				load_later_name(l, NAME_PROJECTED, y->items[n].text, y->items[n].place, SLICE(""));
 	} else if (y->kind == YAML_SCALAR && slice_is(y->text, "keys only")) {
 		i->projection = PROJECT_KEYS_ONLY;
 	} else if (y->kind != YAML_SCALAR || !slice_is(y->text, "all")) {
@@ -165,10 +166,12 @@ void load_indexes(struct load *l, void *into, const struct yaml *y)
 				   "the name of an index has 3 to 255 letters, digits, '_', '-' or '.'");
 		(void)load_words(l, &entries[i].value, "an index", index_words, &list[i], NULL);
 		if (!list[i].key.hash_count && entries[i].value.kind == YAML_MAP)
-			load_error(l, key->place, "missing-word", "an index needs 'key'");
+			load_error(l, key->place, "missing-word", "an index needs 'key'")->repair =
+				SLICE("as in GSI1: {key: [GSI1PK, GSI1SK]}");
 	}
 	if (count > INDEXES_GLOBAL_MAX)
-		load_error(l, y->place, "too-many", "a table has at most %d indexes", INDEXES_GLOBAL_MAX);
+		load_error(l, y->place, "too-many", "a table has at most %d indexes", INDEXES_GLOBAL_MAX)->repair =
+			SLICE("one index serves several kinds of items: give their keys prefixes, POST#… and CARD#…");
 	d->indexes = list;
 	d->index_count = count;
 	l->subject = SLICE("");
@@ -267,7 +270,8 @@ void load_check_keys(struct load *l)
 
 	if (d->table.n && !is_resource_name(d->table))
 		load_error(l, d->table_place, "bad-name",
-			   "the name of a table has 3 to 255 letters, digits, '_', '-' or '.'");
+			   "the name of a table has 3 to 255 letters, digits, '_', '-' or '.'")
+			->repair = SLICE("use a longer name, or '-' in place of other signs");
 	check_twice(l, &d->key, d->table_place);
 	if (d->key.hash_count > 1 || d->key.range_count > 1)
 		load_error(l, d->table_place, "too-many",

@@ -66,6 +66,11 @@ static bool read_condition(struct load *l, const struct access *a, const struct 
 	if (!load_is_scalar(l, y, "a template, or a condition as in begins with POST#"))
 		return false;
 	s = load_whole(y);
+	if (slice_starts(span_text(s), SLICE("begins_with"))) {
+		load_error(l, y->place, "wrong-value", "expected a template, or a condition as in begins with POST#")
+			->repair = SLICE("begins with has neither '_' nor parentheses");
+		return false;
+	}
 	w->optional = take_optional(&s);
 	if (span_take(&s, "between"))
 		return read_between(l, a, s, w);
@@ -139,7 +144,10 @@ void load_then(struct load *l, void *into, const struct yaml *y)
 
 	a->has_then = true;
 	if (load_words(l, y, "'then'", then_words, a, NULL) && !a->then.key_count)
-		load_error(l, y->place, "missing-word", "'then' needs 'keys'");
+		load_error(l, y->place, "missing-word", "'then' needs 'keys'")->repair =
+			SLICE("as in keys: {PK: <siteId>, SK: METADATA}");
+	else if (a->then.key_count)
+		load_needs_keys(l, "'then'", NULL, a->then.keys, a->then.key_count, y->place);
 }
 
 /* ---- merge ---- */

@@ -20,6 +20,7 @@ enum shape_is {
 	SHAPE_MAP,    /* names to `of`; `pattern` is of the names, `names` are those to suggest */
 	SHAPE_WORDS,  /* the `words` of a table; `prefix`, `needed`, `one_of` */
 	SHAPE_EITHER, /* one of `either` */
+	SHAPE_DEF,    /* as the definition called `pattern`: for what contains itself */
 	SHAPE_ANY,    /* anything */
 };
 
@@ -49,7 +50,7 @@ extern const struct load_shape load_indexes_shape, load_stream_shape, load_billi
 	load_entities_shape, load_accesses_shape, load_processors_shape, load_traffic_shape, load_companions_shape,
 	load_actions_shape, load_delete_shape, load_rename_shape, load_login_shape, load_then_shape, load_merge_shape,
 	load_walk_shape, load_rank_shape, load_tree_shape, load_show_shape, load_claims_shape, load_login_claims_shape,
-	load_everywhere_shape, load_also_shape, load_structures_shape;
+	load_everywhere_shape, load_also_shape, load_structures_shape, load_mail_shape, load_member_shape;
 extern const struct load_shape load_design_shape, load_key_shape, load_attribute_shape, load_where_shape,
 	load_path_shape, load_item_shape, load_any_shape;
 

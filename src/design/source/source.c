@@ -8,8 +8,9 @@
 #include "design/source/source.h"
 #include "json/json.h"
 
-#define LINE_MOST 200 /* characters of an offending line that are shown */
-#define WORD_MOST 64  /* longer words are not compared */
+#define LINE_MOST       200 /* characters of an offending line that are shown */
+#define WORD_MOST       64  /* longer words are not compared */
+#define BEGINNING_LEAST 3   /* letters of a beginning that tell something */
 
 void findings_init(struct findings *f, struct arena *a)
 {
@@ -56,8 +57,14 @@ static int compare_findings(const void *x, const void *y)
 
 void findings_sort(struct findings *f)
 {
+	size_t n = 0;
+
 	if (f->count)
 		qsort(f->list, f->count, sizeof(*f->list), compare_findings);
+	for (size_t i = 0; i < f->count; i++)
+		if (!n || compare_findings(&f->list[n - 1], &f->list[i]))
+			f->list[n++] = f->list[i];
+	f->count = n;
 }
 
 static const char *severity_name(enum severity s)
@@ -263,7 +270,18 @@ static size_t distance(struct slice a, struct slice b)
 	return rows[a.n % 3][b.n];
 }
 
-/* A third of the letters may be wrong. */
+/* prio and priority, expires_at and expires */
+static bool begins_alike(struct slice a, struct slice b)
+{
+	size_t shorter = least_of(a.n, b.n);
+
+	for (size_t i = 0; i < shorter; i++)
+		if (tolower((unsigned char)a.p[i]) != tolower((unsigned char)b.p[i]))
+			return false;
+	return shorter >= BEGINNING_LEAST;
+}
+
+/* A third of the letters may be wrong, or the end may be missing, or too much. */
 static bool is_nearer(struct slice s, struct slice word, size_t *best)
 {
 	size_t longer = s.n > word.n ? s.n : word.n, d;
@@ -271,7 +289,7 @@ static bool is_nearer(struct slice s, struct slice word, size_t *best)
 	if (!s.n || !word.n || longer > WORD_MOST)
 		return false;
 	d = distance(s, word);
-	if (d > (longer + 2) / 3 || d >= word.n || d >= *best)
+	if ((d > (longer + 2) / 3 && !begins_alike(s, word)) || d >= word.n || d >= *best)
 		return false;
 	*best = d;
 	return true;

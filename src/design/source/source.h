@@ -42,7 +42,7 @@ void findings_init(struct findings *f, struct arena *a);
 struct finding *findings_add(struct findings *f, enum severity severity, const char *rule, struct place p,
 			     const char *fmt, ...) __attribute__((format(printf, 5, 6)));
 size_t findings_errors(const struct findings *f);
-/* Sorts by place, then rule. */
+/* Sorts by place, then rule. What is said twice of one place, once for each entity, is kept once. */
 void findings_sort(struct findings *f);
 
 /* As a compiler shows them:

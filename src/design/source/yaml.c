@@ -78,9 +78,9 @@ static const struct {
 	  "put a value that begins with > or | in quotes: '>= POST#<from>'" },
 	{ "tab character", "a tab does not indent", "indent with spaces" },
 	{ "missing comma", "expected a comma or the end of the list or map",
-	  "in [ ] and { } a value with quotes and commas in it needs quotes around it" },
+	  "separate with commas; in [ ] and { } a value with quotes and commas needs quotes around it, which must end" },
 	{ "nested block mapping", "a second ': ' on one line",
-	  "put a text with ': ' in it in quotes" },
+	  "put a text with ': ' in it in quotes, and each name on a line of its own" },
 	{ "cannot start", "a value cannot begin with this character", "put it in quotes" },
 	{ "alias", "'*' begins an alias, and a design cannot have aliases", "put a value that begins with * in quotes" },
 	{ "escape", "'\\' begins an escape, and there is none like this", "put the text in single quotes" },
@@ -89,7 +89,8 @@ static const struct {
 	{ "find expected ':'", "expected ': ' after a word", "as in 'table: Shop'" },
 	{ "end of block sequence", "this line has no '- ', and the lines before it have one",
 	  "a list has '- ' in each line, a map has 'name: value' in each" },
-	{ "indent", "this line is not indented like the lines before it", "" },
+	{ "indent", "this line is not indented like the lines before it",
+	  "indent it as far as the lines that it belongs with" },
 };
 /* clang-format on */
 
@@ -165,6 +166,17 @@ static bool is_structure(const struct reader *r, struct place p)
 	return at < s.n && memmem(s.p + at, end ? (size_t)(end - s.p) - at : s.n - at, " of {", 5);
 }
 
+/* The first tab before the first word of a line; line 0: there is none. */
+static struct place indenting_tab(const struct reader *r, int line)
+{
+	const struct slice s = r->file.s->text;
+	size_t at = line > 0 && (size_t)line <= r->file.line_count ? r->file.lines[line - 1] : s.n;
+
+	while (at < s.n && s.p[at] == ' ')
+		at++;
+	return at < s.n && s.p[at] == '\t' ? place_at(r, at, at + 1) : (struct place){ 0 };
+}
+
 /* The file ends, or something that cannot stand there follows in a later line. */
 static void report_unclosed(struct reader *r, bool ends, struct place p)
 {
@@ -207,6 +219,10 @@ static void report_error(struct reader *r)
 	}
 	if (strstr(says, "multiline plain key")) {
 		report_continued(r, p);
+		return;
+	}
+	if (indenting_tab(r, p.line).line) {
+		report(r, indenting_tab(r, p.line), "a tab does not indent")->repair = SLICE("indent with spaces");
 		return;
 	}
 	for (size_t i = 0; i < sizeof(sentences) / sizeof(sentences[0]); i++)
@@ -253,11 +269,13 @@ static void report_properties(struct reader *r, struct fy_token *anchor, struct 
 
 	if (anchor) {
 		mark_place(r, anchor, &y);
-		report(r, y.place, "a design cannot have anchors");
+		report(r, y.place, "a design cannot have anchors")->repair =
+			SLICE("write the value where it is used; a value that begins with & needs quotes");
 	}
 	if (tag) {
 		mark_place(r, tag, &y);
-		report(r, y.place, "a design cannot have tags");
+		report(r, y.place, "a design cannot have tags")->repair =
+			SLICE("leave it out; a value that begins with ! needs quotes");
 	}
 }
 
@@ -394,7 +412,8 @@ static bool is_new_key(struct reader *r, struct map *seen, const struct yaml_ent
 	first = map_get(seen, e->key.text);
 	if (first) {
 		findings_add(r->file.f, SEVERITY_ERROR, "duplicate-key", e->key.place,
-			     "'%.*s' is given twice, first in line %d", SLICE_ARG(e->key.text), first->line);
+			     "'%.*s' is given twice, first in line %d", SLICE_ARG(e->key.text), first->line)
+			->repair = SLICE("leave one of them out; if both are meant, look at how they are indented");
 		return false;
 	}
 	place = arena_new(r->file.a, struct place);
@@ -446,8 +465,10 @@ static bool read_node(struct reader *r, int depth, struct yaml *y)
 	case FYET_SCALAR: read_scalar(r, y); return true;
 	case FYET_ALIAS:
 		mark_place(r, r->event->alias.anchor, y);
-		report(r, y->place, "a design cannot have aliases");
-		return true;
+		report(r, y->place, "a design cannot have aliases")->repair =
+			SLICE("write the value again; a value that begins with * needs quotes");
+		r->failed = true;
+		return false;
 	case FYET_SEQUENCE_START:
 	case FYET_MAPPING_START:
 		if (depth < YAML_DEPTH_MAX)
@@ -476,7 +497,8 @@ static bool read_document(struct reader *r, struct yaml *root)
 		struct yaml y = { .place = { 1, 1, 1 } };
 
 		mark_place(r, r->event->document_start.document_start, &y);
-		report(r, y.place, "one file is one design: a second document begins here");
+		report(r, y.place, "one file is one design: a second document begins here")->repair =
+			SLICE("leave '---' out, or put what follows into a file of its own");
 	}
 	return !r->failed;
 }

@@ -196,7 +196,8 @@ static void replace_variables(const struct yaml_file *x, struct yaml *y)
 			i += v.length;
 		} else {
 			findings_add(x->f, SEVERITY_ERROR, "bad-variable", yaml_place(x->s, y, i, rest.n),
-				     "'${' begins a variable: ${NAME} or ${NAME:-default}");
+				     "'${' begins a variable: ${NAME} or ${NAME:-default}")
+				->repair = SLICE("close it with }; a placeholder is <name>");
 			break;
 		}
 	}

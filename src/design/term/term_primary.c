@@ -107,6 +107,47 @@ static const struct term *parse_exists(struct term_parser *p, enum term_kind kin
 	return parse_reference(p, kind, at);
 }
 
+/* What other languages call what this one has. */
+static const struct {
+	const char *name, *instead;
+} others[] = {
+	{ "maximum", "write max(a, b)" },
+	{ "minimum", "write min(a, b)" },
+	{ "length", "write size(x)" },
+	{ "len", "write size(x)" },
+	{ "concat", "texts are joined with +, lists with join(list, ', ')" },
+	{ "substring", "write first 80 of x" },
+	{ "substr", "write first 80 of x" },
+	{ "left", "write first 80 of x" },
+	{ "right", "write last 4 of x" },
+	{ "if", "write choose(condition, a, b)" },
+	{ "coalesce", "write choose(x is present, x, y)" },
+	{ "ifnull", "write choose(x is present, x, y)" },
+	{ "if_not_exists", "write choose(x is present, x, y)" },
+	{ "contains", "write x contains 'a'" },
+	{ "includes", "write x contains 'a'" },
+	{ "begins_with", "write x begins with 'a'" },
+	{ "startsWith", "write x begins with 'a'" },
+	{ "starts_with", "write x begins with 'a'" },
+	{ "attribute_exists", "write x is present" },
+	{ "attribute_not_exists", "write x is absent" },
+	{ "uppercase", "write upper(x)" },
+	{ "lowercase", "write lower(x)" },
+	{ "avg", "write sum(x) / size(x)" },
+	{ "average", "write sum(x) / size(x)" },
+};
+
+static struct slice known_functions(struct term_parser *p)
+{
+	struct buf b;
+
+	buf_init(&b, p->arena);
+	buf_lit(&b, "known: ");
+	for (size_t i = 0; term_function_names[i]; i++)
+		buf_printf(&b, "%s%s", i ? ", " : "", term_function_names[i]);
+	return buf_slice(&b);
+}
+
 static const struct term *unknown_function(struct term_parser *p, struct slice name, size_t at)
 {
 	const char *meant = suggest_word(name, term_function_names);
@@ -128,8 +169,11 @@ static const struct term *unknown_function(struct term_parser *p, struct slice n
 		return tp_refuse_from(p, "bad-term", at, message, repair);
 	}
 	message = arena_printf(p->arena, "there is no function %.*s", SLICE_ARG(name));
-	if (meant)
-		repair = arena_printf(p->arena, "did you mean %s?", meant);
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+		if (slice_is(name, others[i].name))
+			repair = slice_str(others[i].instead);
+	if (!repair.n)
+		repair = meant ? arena_printf(p->arena, "did you mean %s?", meant) : known_functions(p);
 	return tp_refuse_from(p, "unknown-function", at, message, repair);
 }
 

@@ -29,7 +29,7 @@ static bool opens(void *ctx, struct http_request *r)
 	}
 	status = route_judge_head(ex, e);
 	if (!status)
-		return true;
+		return route_open_body(ex);
 	ex->denial = e;
 	r->refused = status;
 	r->why = "";

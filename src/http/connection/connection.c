@@ -564,7 +564,7 @@ static bool is_late(struct conn *c, uint64_t now)
 	case CONN_HANDSHAKE: return now - c->since > l->header_ms;
 	case CONN_IDLE: return now - c->since > l->idle_ms;
 	case CONN_HEAD: return now - c->reading_since > l->header_ms;
-	case CONN_BODY: return pace_is_slow(&c->pace, now, c->parser.body.n, l->body_ms, l->body_rate);
+	case CONN_BODY: return pace_is_slow(&c->pace, now, c->parser.body_got, l->body_ms, l->body_rate);
 	case CONN_LINGERING: return now - c->since > l->linger_ms;
 	case CONN_WAITING:
 	case CONN_STREAMING:

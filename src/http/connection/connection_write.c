@@ -6,7 +6,8 @@
 #include "http/connection/connection.h"
 #include "http/loop.h"
 
-#define GATHER_MOST 32 /* exchanges sent at once */
+#define GATHER_MOST 32           /* exchanges sent at once */
+#define PIECE_BYTES (256 * 1024) /* of a long body that TLS encrypts at once: it copies */
 
 static const char continue_text[] = "HTTP/1.1 100 Continue\r\n\r\n";
 
@@ -14,6 +15,16 @@ static void add_buffer(uv_buf_t *bufs, unsigned *n, struct slice s)
 {
 	if (s.n)
 		bufs[(*n)++] = uv_buf_init((char *)s.p, (unsigned)s.n);
+}
+
+/* A part of a long reply, which stays READY until its end. */
+static unsigned gather_piece(struct exchange *ex, uv_buf_t *bufs, unsigned n)
+{
+	add_buffer(bufs, &n, ex->head);
+	add_buffer(bufs, &n, slice_make(ex->body.p, PIECE_BYTES));
+	ex->head = (struct slice){ 0 };
+	ex->body = slice_make(ex->body.p + PIECE_BYTES, ex->body.n - PIECE_BYTES);
+	return n;
 }
 
 /* Collects the ready replies at the head of the list (C1) and makes them SENDING. */
@@ -33,6 +44,10 @@ static unsigned gather(struct conn *c, uv_buf_t *bufs)
 		if (ex->hangs_up) {
 			if (!n) /* those before it are sent first */
 				conn_close(c);
+			break;
+		}
+		if (c->tls && ex->body.n > 2 * PIECE_BYTES) {
+			n = gather_piece(ex, bufs, n);
 			break;
 		}
 		ex->state = EXCHANGE_SENDING;

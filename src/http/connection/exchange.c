@@ -198,7 +198,7 @@ void exchange_start(struct exchange *ex)
 {
 	assert(ex->state == EXCHANGE_READING);
 	ex->by = BY_HANDLER;
-	ex->answered_inline = ex->packed = ex->held = ex->hangs_up = false;
+	ex->answered_inline = ex->packed = ex->shared = ex->held = ex->hangs_up = false;
 	ex->client = 0;
 	ex->delay_ms = 0;
 	ex->arena.maps = false; /* the body is complete: later allocations are short-lived */

@@ -75,6 +75,7 @@ struct exchange {
 	/* the reply */
 	struct slice content_type; /* of replies in DynamoDB's form */
 	struct slice head, body;   /* ready to send */
+	bool shared;               /* pages of other origins may show the reply: its address is a secret */
 	bool packed;               /* the body is compressed already, and the headers have its Content-Encoding */
 	bool hangs_up;             /* READY: the connection ends instead of a reply */
 	bool last;                 /* the connection ends after this reply */

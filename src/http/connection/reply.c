@@ -120,7 +120,9 @@ static void add_browser_headers(struct buf *b, const struct exchange *ex)
 		add_cors(b, ex);
 	buf_lit(b, "Vary: Origin\r\n"); /* even without Origin: a cache may serve the reply to a page */
 	if (!is_root)
-		buf_lit(b, "X-Content-Type-Options: nosniff\r\nCross-Origin-Resource-Policy: same-origin\r\n");
+		buf_lit(b, "X-Content-Type-Options: nosniff\r\nCross-Origin-Resource-Policy: ");
+	if (!is_root)
+		buf_str(b, ex->shared ? "cross-origin\r\n" : "same-origin\r\n");
 }
 
 static void add_request_id(struct buf *b, struct exchange *ex)
@@ -212,7 +214,10 @@ static const char *problem_type(int status)
 {
 	switch (status) {
 	case 403: return "urn:thorpe:forbidden";
+	case 412: return "urn:thorpe:changed";
 	case 413: return "urn:thorpe:too-large";
+	case 415: return "urn:thorpe:media-type";
+	case 507: return "urn:thorpe:too-large";
 	case 500: return "urn:thorpe:internal";
 	case 503: return "urn:thorpe:busy";
 	default: return status < 500 ? "urn:thorpe:malformed" : "about:blank";

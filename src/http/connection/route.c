@@ -57,7 +57,14 @@ uint64_t route_body_limit(const struct exchange *ex)
 	const struct http_route *row = find_row(ex);
 	uint64_t most = row && row->body_limit ? row->body_limit(ex, row->ctx) : NO_BODY_BYTES;
 
-	return most < ex->loop->limits->body_bytes ? most : ex->loop->limits->body_bytes;
+	return most < ex->loop->limits->body_bytes || (row && row->open_body) ? most : ex->loop->limits->body_bytes;
+}
+
+bool route_open_body(struct exchange *ex)
+{
+	const struct http_route *row = find_row(ex);
+
+	return !row || !row->open_body || row->open_body(ex, row->ctx);
 }
 
 /* Whether the path, with any method, belongs to a row with this flag. */

@@ -35,12 +35,18 @@ struct http_route {
 	void (*handle)(struct exchange *ex, void *ctx);
 	void *ctx;
 	uint64_t (*body_limit)(const struct exchange *ex, void *ctx); /* NULL: the row needs no body */
+	/* The head has arrived: sets ex->req.sink, so that the body is not kept in memory and may have any length up to
+	 * body_limit(). False: ex->req.refused and why are set. NULL: bodies are kept in memory. A small request that
+	 * arrives in one piece has none of this. */
+	bool (*open_body)(struct exchange *ex, void *ctx);
 };
 
 /* Answers the exchange's request, or prepares the api call or work that answers it. */
 void route_dispatch(struct exchange *ex);
 /* The most bytes the request's body may have, both compressed and decompressed. */
 uint64_t route_body_limit(const struct exchange *ex);
+/* Lets the row take the body as it arrives. False: refused. */
+bool route_open_body(struct exchange *ex);
 /* Makes those checks of route_dispatch() that do not need the body. 0: passed; otherwise the status, and *e. */
 int route_judge_head(struct exchange *ex, struct error *e);
 /* Whether a request that is refused before it is dispatched belongs to a row with ROUTE_PROBLEMS. */

@@ -248,8 +248,11 @@ static int on_body(http_parser *hp, const char *at, size_t n)
 {
 	struct request_parser *p = hp->data;
 
-	if (n > p->body_most - p->body.n)
+	if (n > p->body_most - p->body_got)
 		return refuse_request(p, 413, "Request body is too large.");
+	p->body_got += n;
+	if (p->req->sink)
+		return p->req->sink->take(p->req->sink, p->req, at, n) ? 0 : -1;
 	make_room(p, n);
 	buf_add(&p->body, at, n);
 	return 0;
@@ -287,6 +290,7 @@ void request_begin(struct request_parser *p, struct http_request *req, struct ar
 	buf_init(&p->body, a);
 	buf_room(&p->head, 1024);
 	p->head_bytes = p->target_len = 0;
+	p->body_got = 0;
 	p->spans = NULL;
 	p->span_count = p->span_cap = 0;
 	p->in = IN_VALUE;

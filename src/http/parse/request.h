@@ -25,6 +25,13 @@
 #include "wire/header.h"
 #include "wire/percent.h"
 
+/* Takes a body as it arrives, instead of memory. */
+struct http_request;
+struct body_sink {
+	/* False: r->refused and r->why are set. */
+	bool (*take)(struct body_sink *s, struct http_request *r, const char *bytes, size_t n);
+};
+
 struct http_request {
 	struct arena *arena;
 	enum http_method method;
@@ -32,7 +39,8 @@ struct http_request {
 	struct slice query; /* as sent, after the '?' */
 	struct http_header *headers;
 	size_t header_count;
-	struct slice body; /* as sent; chunks put together */
+	struct slice body;      /* as sent; chunks put together; empty if the sink took it */
+	struct body_sink *sink; /* set by the gate; NULL: the body stays in memory */
 	bool http10;
 	bool keep_alive;
 	bool expects_continue; /* waits for "100 Continue" before it sends the body */
@@ -57,7 +65,7 @@ struct request_parser {
 	http_parser hp;
 	const struct http_limits *limits;
 	struct request_gate gate; /* zero: bodies up to limits.body_bytes are read */
-	uint64_t body_most;
+	uint64_t body_most, body_got;
 	struct http_request *req;
 	struct buf head; /* target, then name and value of each header */
 	struct buf body;

@@ -3,6 +3,7 @@
 #include "http/serve/health.h"
 
 #include "http/loop.h"
+#include "http/server.h"
 
 #define TEXT SLICE("text/plain; charset=utf-8")
 
@@ -23,6 +24,11 @@ void health_handle_live(struct exchange *ex, void *ctx)
 
 void health_handle_ready(struct exchange *ex, void *ctx)
 {
+	const struct http_ready *ready = ex->loop->ready;
+	const char *trouble = api_health(ex->loop->api).not_ready;
+
 	(void)ctx;
-	reply(ex, ex->loop->draining ? "stopping" : api_health(ex->loop->api).not_ready);
+	if (!trouble && ready && ready->why)
+		trouble = ready->why(ready->ctx);
+	reply(ex, ex->loop->draining ? "stopping" : trouble);
 }

@@ -3,7 +3,7 @@
  *   /healthz  liveness: 200 while the process can work. 503 if only a restart or an operator helps: damaged data, or a
  *             failed disk.
  *   /readyz   readiness: 200 while all kinds of requests are accepted. 503 also while it stops, and while a full disk
- *             refuses writes (which can end without a restart).
+ *             refuses writes (which can end without a restart), or a remote database does not answer.
  *
  * The body is "ok", or one line that says why not, without paths.
  * SPDX-License-Identifier: Apache-2.0 */

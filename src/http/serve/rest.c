@@ -257,7 +257,7 @@ static bool is_watch(const struct job *job)
 
 /* ---- the handler ---- */
 
-static struct app *find_app(const struct rest *r, struct slice name)
+struct app *rest_app(const struct rest *r, struct slice name)
 {
 	for (size_t i = 0; i < r->app_count; i++)
 		if (slice_equal(app_design(r->apps[i])->name, name))
@@ -309,7 +309,7 @@ static struct slice design_name(const struct exchange *ex)
 
 static uint64_t body_limit(const struct exchange *ex, void *ctx)
 {
-	const struct app *app = find_app(ctx, design_name(ex));
+	const struct app *app = rest_app(ctx, design_name(ex));
 	uint64_t most = ex->loop->limits->rest_body_bytes, needs = app ? app_body_bytes(app) : 0;
 
 	return needs > most ? needs : most;
@@ -320,7 +320,7 @@ static void handle(struct exchange *ex, void *ctx)
 	struct rest *r = ctx;
 	size_t root = sizeof(REST_BASE);
 	struct slice name = design_name(ex);
-	struct app *app = find_app(r, name);
+	struct app *app = rest_app(r, name);
 	struct job *job;
 
 	if (!name.n) {

@@ -29,6 +29,8 @@ struct rest {
 void rest_init(struct rest *r);
 /* Call after the server has ended, before the apps do. */
 void rest_release(struct rest *r);
+/* NULL: no design of this name is served. */
+struct app *rest_app(const struct rest *r, struct slice name);
 /* The thread's backend of this database; `local` is the thread's data. NULL: out of memory. */
 struct backend *rest_backend(void *local, struct database *d);
 /* For server_options.local: each thread has backends of its own. */

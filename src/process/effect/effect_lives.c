@@ -161,6 +161,9 @@ void effect_tell_required(struct effect *x, const struct requirement *q)
 	if (q->sentence.n)
 		run_pass_over(x->run, PASSED_OVER_REQUIREMENT, "a %.*s is not put: %.*s", SLICE_ARG(x->target->name),
 			      SLICE_ARG(q->sentence));
+	else if (q->of)
+		run_pass_over(x->run, PASSED_OVER_REQUIREMENT, "a %.*s is not put: %.*s: there is no such %.*s",
+			      SLICE_ARG(x->target->name), SLICE_ARG(q->of->name), SLICE_ARG(q->target.entity));
 	else
 		run_pass_over(x->run, PASSED_OVER_REQUIREMENT,
 			      "a %.*s is not put: the %.*s that it requires does not exist, or does not meet its condition",

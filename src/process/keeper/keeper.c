@@ -3,6 +3,7 @@
 #include "app/write/deleting.h"
 #include "app/db/late.h"
 #include "app/entity/renamed.h"
+#include "app/file/file.h"
 #include "app/write/keep.h"
 #include "app/run/passed_over.h"
 #include "app/write/write_plan.h"
@@ -41,7 +42,8 @@ bool keeper_is_needed(const struct design *d)
 	for (size_t i = 0; i < d->entity_count; i++) {
 		const struct entity *e = &d->entities[i];
 
-		if (e->delete_.then_count || has_copies(e) || has_counters(e) || (e->may_expire && has_traces(e)))
+		if (entity_has_files(e) || e->delete_.then_count || has_copies(e) || has_counters(e) ||
+		    (e->may_expire && has_traces(e)))
 			return true;
 	}
 	return false;
@@ -458,6 +460,21 @@ static bool follow_deletion(struct keeper *k, const struct change *c)
 		      "what a deletion removes");
 }
 
+/* Files that the item no longer holds, also of an item that does not fit. */
+static bool keep_files(struct keeper *k, const struct change *c)
+{
+	bool ok;
+
+	if (c->events == ON_CREATED || !design_has_files(k->run->design))
+		return true;
+	ok = file_follow(k->branch, c->key, c->old_image, c->new_image);
+	if (!ok)
+		(void)run_fail(k->run, k->branch->problem.type ? k->branch->problem.type : PROBLEM_INTERNAL, "%.*s",
+			       SLICE_ARG(k->branch->problem.detail));
+	branch_clear(k->branch, k->run);
+	return ok;
+}
+
 bool keeper_follow(struct run *r, const struct keeper_roles *roles, const struct change *list, size_t n,
 		   struct slice seen)
 {
@@ -476,6 +493,9 @@ bool keeper_follow(struct run *r, const struct keeper_roles *roles, const struct
 			return false;
 	for (size_t i = 0; i < n; i++)
 		if (list[i].entity && !keep_left(&k, &list[i]))
+			return false;
+	for (size_t i = 0; i < n; i++)
+		if (!keep_files(&k, &list[i]))
 			return false;
 	return true;
 }

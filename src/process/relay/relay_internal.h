@@ -7,7 +7,7 @@
 #include "process/relay/relay.h"
 #include "process/relay/ring.h"
 #include "process/relay/seal.h"
-#include "remote/fetch.h"
+#include "fetch/fetch.h"
 
 #define SENDERS_MOST 256 /* that are remembered (Y3) */
 #define PEERS_MOST   64  /* with trouble (Y2) */

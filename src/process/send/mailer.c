@@ -1,7 +1,9 @@
 /* The thread that sends single-use tokens.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "process/send/mailer.h"
+#include <openssl/rand.h>
 #include <pthread.h>
+#include <stdio.h>
 #include "app/auth/mail.h"
 #include "app/run/state.h"
 #include "base/alloc.h"
@@ -9,37 +11,49 @@
 #include "base/log.h"
 #include "base/timestamp.h"
 #include "base/waker.h"
+#include "fetch/smtp.h"
 #include "json/json.h"
+#include "process/send/letter.h"
 #include "process/send/send_internal.h"
+#include "process/send/send_run.h"
 
-#define LOOK_MS    250
-#define TRIES      8
-#define WAIT_MOST  60000
-#define WAITING    64 /* messages that are tried again at the same time; beyond these, requests stay in the queue */
-#define REPLY_MOST 4096
+#define LOOK_MS        30000 /* without a wake: notes that others left */
+#define LOOK_REMOTE_MS 5000
+#define TROUBLE_MS     1000
+#define CLAIM_S        60 /* longer than a try lasts (fetch/limits.h) */
+#define REPLY_MOST     4096
+#define CLAIM_TEXT     32
+#define STRANGERS      64 /* claims of others that are watched; the rest has to wait */
 
-struct waiting {
-	struct mail_note *note; /* NULL: free */
-	int tries;
-	int64_t due_ms; /* by the steady clock */
+/* another server's claim, as it was first seen */
+struct stranger {
+	char id[64], claim[CLAIM_TEXT + 1]; /* id empty: free */
+	int64_t tries, since_ms;            /* by the steady clock */
+	bool seen;                          /* in this look */
 };
 
 struct mailer {
 	struct app *app;
 	struct backend *backend;
-	struct send_http *http;
+	struct send_http *http; /* one of these two */
+	struct smtp *smtp;
+	const struct smtp_settings *settings;
 	atomic_bool stop;
 	pthread_t thread;
 	struct waker waker;
-	struct waiting list[WAITING];
+	char claim[CLAIM_TEXT + 1]; /* of this process */
+	int64_t second_ms;          /* SEND_RETRY_ENV */
+	struct stranger strangers[STRANGERS];
 };
 
-bool mailer_is_needed(const struct app *app)
+bool mailer_is_needed(const struct app *app, const struct smtp_settings *smtp)
 {
 	const struct login *login = mail_login(app_design(app));
 
-	return login && login->mail.to.n;
+	return login && (login->mail.to.n || smtp);
 }
+
+/* ---- one try ---- */
 
 static void put_body(const struct design *d, const struct mail *m, struct buf *b)
 {
@@ -62,8 +76,13 @@ static bool is_final(int status)
 	return status == 400 || status == 410 || status == 413 || status == 415 || status == 422;
 }
 
-/* The end of one try; SEND_AGAIN with a reason. */
-static enum send_end post(struct mailer *m, struct arena *a, const struct mail *mail, struct slice *why)
+struct outcome {
+	enum send_end end;
+	struct slice why;
+	int64_t retry_after;
+};
+
+static struct outcome post(struct mailer *m, struct arena *a, const struct mail *mail)
 {
 	int64_t timestamp = clock_now_ms(&clock_system) / 1000; /* the receiver compares it with its own */
 	struct slice secret = mail->login->mail.secret, headers[4];
@@ -82,103 +101,244 @@ static enum send_end post(struct mailer *m, struct arena *a, const struct mail *
 	headers[3] =
 		arena_printf(a, "Thorpe-Signature: %.*s", SLICE_ARG(webhook_signature(a, secret, timestamp, q.body)));
 	send_http_post(m->http, a, &q, &reply);
-	*why = reply.why;
-	return reply.status >= 200 && reply.status <= 299 ? SEND_TAKEN
-	       : is_final(reply.status)                   ? SEND_REFUSED
-							  : SEND_AGAIN;
+	return (struct outcome){ .end = reply.status >= 200 && reply.status <= 299 ? SEND_TAKEN
+					: is_final(reply.status)                   ? SEND_REFUSED
+										   : SEND_AGAIN,
+				 .why = reply.why,
+				 .retry_after = reply.retry_after };
 }
 
-/* True: the note is done with. */
-static bool try_note(struct mailer *m, struct arena *a, const struct waiting *w)
+/* An address with a NUL is cut by arena_cstr(): it is refused here. */
+static struct outcome mail_out(struct mailer *m, struct arena *a, const struct mail *mail)
 {
-	struct run r = { .app = m->app,
-			 .design = app_design(m->app),
-			 .backend = m->backend,
-			 .arena = a,
-			 .now_ms = app_now_ms(m->app) };
-	struct slice why = SLICE("");
+	struct smtp_reply *reply = arena_new(a, struct smtp_reply);
+
+	if (!smtp_is_address(mail->address))
+		return (struct outcome){ .end = SEND_REFUSED,
+					 .why = SLICE("the account's address is none that mail can be sent to") };
+	smtp_send(m->smtp, arena_cstr(a, mail->address), letter_make(a, m->settings, mail), reply);
+	return (struct outcome){ .end = reply->end == SMTP_TAKEN     ? SEND_TAKEN
+					: reply->end == SMTP_REFUSED ? SEND_REFUSED
+								     : SEND_AGAIN,
+				 .why = slice_str(reply->why) };
+}
+
+/* SEND_TAKEN also when there is nothing to send. */
+static struct outcome try_note(struct mailer *m, struct run *r, const struct mail_note *n)
+{
 	struct mail mail;
-	bool again;
 
-	if (mail_make(&r, w->note, &mail)) {
-		enum send_end end = post(m, a, &mail, &why);
-
-		if (end == SEND_REFUSED)
-			log_warn("%.*s: a token was not sent: %.*s", SLICE_ARG(r.design->name), SLICE_ARG(why));
-		again = end == SEND_AGAIN;
-	} else {
-		again = r.problem.type == PROBLEM_BUSY || r.problem.type == PROBLEM_INTERNAL;
-		why = r.problem.detail;
-	}
-	if (again && w->tries + 1 >= TRIES)
-		log_warn("%.*s: a token was not sent, and is given up: %.*s", SLICE_ARG(r.design->name), SLICE_ARG(why));
-	return !again || w->tries + 1 >= TRIES;
+	if (mail_make(r, n, &mail))
+		return m->smtp ? mail_out(m, r->arena, &mail) : post(m, r->arena, &mail);
+	return (struct outcome){ .end = r->problem.type == PROBLEM_BUSY || r->problem.type == PROBLEM_INTERNAL
+						? SEND_AGAIN
+						: SEND_TAKEN,
+				 .why = r->problem.detail };
 }
 
-static void work_on(struct mailer *m, struct waiting *w)
+/* ---- a note ---- */
+
+static struct run run_of(struct mailer *m, struct arena *a)
 {
-	int64_t wait = INT64_C(1000) << w->tries;
-	volatile bool done = false;
+	backend_label(m->backend, SLICE("mail"));
+	return (struct run){ .app = m->app,
+			     .design = app_design(m->app),
+			     .backend = m->backend,
+			     .arena = a,
+			     .now_ms = app_now_ms(m->app) };
+}
+
+/* Returns when the note is due, in milliseconds from now; INT64_MAX: it is done with, or not this server's. */
+static int64_t send_note(struct mailer *m, struct arena *a, struct mail_note *n)
+{
+	struct run r = run_of(m, a), own = r;
+	struct outcome o;
+	int64_t wait;
+
+	switch (mail_note_claim(&r, n, slice_str(m->claim))) {
+	case MAIL_CLAIMED: break;
+	case MAIL_TAKEN: return INT64_MAX;
+	case MAIL_FAILED: return TROUBLE_MS;
+	}
+	o = try_note(m, &own, n);
+	wait = send_backoff((int)n->tries, o.retry_after) * m->second_ms;
+	r.problem = (struct problem){ 0 };
+	if (o.end == SEND_AGAIN &&
+	    n->tries < SEND_TRIES) /* given up because the server stops: due at once, here or elsewhere */
+		return mail_note_again(&r, n, atomic_load(&m->stop) ? r.now_ms : r.now_ms + wait) ? wait : TROUBLE_MS;
+	if (o.end != SEND_TAKEN)
+		log_warn("%.*s: a token was not sent, and is given up: %.*s", SLICE_ARG(r.design->name),
+			 SLICE_ARG(o.why));
+	return mail_note_done(&r, n) ? INT64_MAX : TROUBLE_MS;
+}
+
+static int64_t send_guarded(struct mailer *m, struct mail_note *n)
+{
+	volatile int64_t wait = TROUBLE_MS;
 	struct arena a;
 
 	arena_init(&a);
-	ARENA_TRY(&a, { done = try_note(m, &a, w); }, {});
+	ARENA_TRY(&a, { wait = send_note(m, &a, n); }, { log_warn("a token was not sent yet: out of memory"); });
 	arena_release(&a);
-	w->tries++;
-	w->due_ms = clock_steady_ms(m->app->clock) + (wait < WAIT_MOST ? wait : WAIT_MOST);
-	if (!done)
-		return;
-	mail_note_free(w->note);
-	w->note = NULL;
+	return wait;
 }
 
-static void work(struct mailer *m)
-{
-	for (size_t i = 0; i < WAITING && !atomic_load(&m->stop); i++) {
-		struct waiting *w = &m->list[i];
+/* ---- claims of others (mail.h L3) ---- */
 
-		if (!w->note)
-			*w = (struct waiting){ .note = mail_take(m->app->mail) };
-		if (w->note && w->due_ms <= clock_steady_ms(m->app->clock))
-			work_on(m, w);
+static struct stranger *watch(struct mailer *m, const struct mail_note *n)
+{
+	struct stranger *free = NULL;
+
+	for (size_t i = 0; i < STRANGERS; i++) {
+		struct stranger *s = &m->strangers[i];
+
+		if (slice_is(n->id, s->id))
+			return s;
+		if (!s->id[0])
+			free = s;
 	}
+	return free;
+}
+
+/* Whether the claim's server must have died. *wait: when to ask again. */
+static bool is_dead(struct mailer *m, const struct mail_note *n, int64_t *wait)
+{
+	int64_t now_ms = clock_steady_ms(m->app->clock), patience = CLAIM_S * m->second_ms;
+	struct stranger *s = watch(m, n);
+
+	*wait = app_database(m->app)->is_remote ? patience : 0; /* here the process of that claim has ended */
+	if (!*wait || !s)
+		return !*wait;
+	if (!s->id[0] || s->tries != n->tries || !slice_is(n->claim, s->claim)) {
+		snprintf(s->id, sizeof(s->id), "%.*s", SLICE_ARG(n->id));
+		snprintf(s->claim, sizeof(s->claim), "%.*s", SLICE_ARG(n->claim));
+		s->tries = n->tries;
+		s->since_ms = now_ms;
+	}
+	s->seen = true;
+	*wait = s->since_ms + patience - now_ms;
+	return *wait <= 0;
+}
+
+static void forget_strangers(struct mailer *m)
+{
+	for (size_t i = 0; i < STRANGERS; i++) {
+		if (!m->strangers[i].seen)
+			m->strangers[i].id[0] = '\0';
+		m->strangers[i].seen = false;
+	}
+}
+
+/* ---- a look ---- */
+
+/* How long until it may be tried; a clock that was set back does not make it wait for ever. */
+static int64_t wait_of(struct mailer *m, const struct mail_note *n, int64_t now_ms)
+{
+	int64_t wait = n->due_ms - now_ms;
+
+	if (n->claim.n && !slice_is(n->claim, m->claim) && !is_dead(m, n, &wait))
+		return wait > 1 ? wait : 1;
+	return wait > (int64_t)SEND_WAIT_MOST * 1000 ? 0 : wait;
+}
+
+/* Tries what is due. Returns when the next one is. */
+static int64_t look(struct mailer *m, struct arena *a)
+{
+	int64_t next = app_database(m->app)->is_remote ? LOOK_REMOTE_MS : LOOK_MS;
+	struct run r = run_of(m, a);
+	struct mail_note *list;
+	size_t n;
+
+	if (atomic_load(&m->app->moved)) /* the servers of the table's new place send */
+		return next;
+	if (!mail_notes_read(&r, &list, &n)) {
+		log_warn("%.*s: mail that waits cannot be read: %.*s", SLICE_ARG(r.design->name),
+			 SLICE_ARG(r.problem.detail));
+		return TROUBLE_MS;
+	}
+	mail_post_counted(m->app->mail, n);
+	for (size_t i = 0; i < n && !atomic_load(&m->stop); i++) {
+		int64_t wait = wait_of(m, &list[i], app_now_ms(m->app));
+
+		if (wait <= 0)
+			wait = send_guarded(m, &list[i]);
+		if (wait < next)
+			next = wait;
+	}
+	forget_strangers(m);
+	return next > 0 ? next : 1;
 }
 
 static void *run_mailer(void *arg)
 {
 	struct mailer *m = arg;
+	volatile int64_t next = 1;
+	struct arena a;
 
-	while (waker_wait(&m->waker, LOOK_MS))
-		work(m);
+	arena_init(&a);
+	while (waker_wait(&m->waker, next)) {
+		next = TROUBLE_MS;
+		ARENA_TRY(&a, { next = look(m, &a); }, {});
+		arena_clear(&a);
+	}
+	arena_release(&a);
 	return NULL;
 }
 
+/* ---- life ---- */
+
 static void release(struct mailer *m)
 {
-	for (size_t i = 0; i < WAITING; i++)
-		mail_note_free(m->list[i].note);
+	mail_post_open(m->app->mail, NULL);
 	send_http_free(m->http);
+	smtp_free(m->smtp);
 	backend_free(m->backend);
 	waker_release(&m->waker);
 	mem_free(m);
 }
 
-struct mailer *mailer_start(struct app *app)
+static bool make_claim(struct mailer *m)
+{
+	uint8_t bytes[CLAIM_TEXT / 2];
+
+	if (RAND_bytes(bytes, sizeof(bytes)) != 1)
+		return false;
+	for (size_t i = 0; i < sizeof(bytes); i++)
+		snprintf(m->claim + 2 * i, 3, "%02x", bytes[i]);
+	return true;
+}
+
+static bool open_way(struct mailer *m, const struct smtp_settings *smtp)
+{
+	struct slice to = mail_login(app_design(m->app))->mail.to;
+	struct arena a;
+
+	if (!to.n) {
+		m->settings = smtp;
+		m->smtp = smtp_new(smtp, &m->stop);
+		return m->smtp != NULL;
+	}
+	arena_init(&a);
+	ARENA_TRY(&a, { m->http = send_http_new(arena_cstr(&a, to), &m->stop); }, {});
+	arena_release(&a);
+	return m->http != NULL;
+}
+
+struct mailer *mailer_start(struct app *app, const struct smtp_settings *smtp)
 {
 	struct mailer *m = mem_zalloc(sizeof(*m));
-	const struct login *login = mail_login(app_design(app));
-	struct arena a;
 
 	if (!m)
 		return NULL;
 	m->app = app;
+	m->second_ms = send_second_ms();
 	waker_init(&m->waker);
 	m->backend = database_open(app_database(app));
-	arena_init(&a);
-	ARENA_TRY(&a, { m->http = send_http_new(arena_cstr(&a, login->mail.to), &m->stop); }, {});
-	arena_release(&a);
-	if (m->backend && m->http && !pthread_create(&m->thread, NULL, run_mailer, m))
-		return m;
+	if (m->backend && make_claim(m) && open_way(m, smtp)) {
+		mail_post_open(app->mail, &m->waker);
+		if (!pthread_create(&m->thread, NULL, run_mailer, m))
+			return m;
+	}
 	release(m);
 	return NULL;
 }

@@ -1,10 +1,9 @@
-/* POST by remote/fetch.h. A request may go out twice: receivers recognise repetitions.
+/* POST by fetch/fetch.h. A request may go out twice: receivers recognise repetitions.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "process/send/send_http.h"
 #include "base/alloc.h"
-#include "remote/fetch.h"
-
-#define GRACE_MS 1000 /* for a request that is under way when the sender stops */
+#include "fetch/fetch.h"
+#include "fetch/limits.h"
 
 struct send_http {
 	struct fetch *fetch;
@@ -54,11 +53,11 @@ void send_http_post(struct send_http *h, struct arena *a, const struct send_requ
 				   .url = h->url,
 				   .headers = headers,
 				   .body = q->body,
-				   .connect_ms = SEND_TIMEOUT_MS,
-				   .total_ms = SEND_TIMEOUT_MS,
+				   .connect_ms = FETCH_HOOK_MS,
+				   .total_ms = FETCH_HOOK_MS,
 				   .most = q->most,
 				   .cut = true,
-				   .grace_ms = GRACE_MS };
+				   .grace_ms = FETCH_HOOK_GRACE_MS };
 	struct fetch_reply *got = arena_new(a, struct fetch_reply);
 
 	*reply = (struct send_reply){ 0 };

@@ -1,4 +1,4 @@
-/* POST over http or https: ten seconds at most, no redirects, a reply of bounded size.
+/* POST over http or https (fetch/limits.h): no redirects, a reply of bounded size.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef THORPE_PROCESS_SEND_HTTP_H
 #define THORPE_PROCESS_SEND_HTTP_H
@@ -6,7 +6,6 @@
 #include <stdatomic.h>
 #include "base/buf.h"
 
-#define SEND_TIMEOUT_MS       10000
 #define SEND_RETRY_AFTER_MOST 300 /* seconds */
 
 struct send_http; /* a connection that is kept; one thread */

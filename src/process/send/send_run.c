@@ -269,7 +269,7 @@ static void *run_runner(void *ctx)
 
 /* ---- from outside ---- */
 
-static int64_t second_ms(void)
+int64_t send_second_ms(void)
 {
 	const char *text = getenv(SEND_RETRY_ENV);
 	long ms = text ? strtol(text, NULL, 10) : 0;
@@ -289,7 +289,7 @@ struct send_runner *send_runner_new(struct app *app, const struct processor *p, 
 	s->p = p;
 	s->leases = leases;
 	s->ledger = ledger;
-	s->second_ms = second_ms();
+	s->second_ms = send_second_ms();
 	s->lanes = (struct seats){ .lock = &s->lock,
 				   .ctx = s,
 				   .begin = begin_lane,

@@ -40,5 +40,6 @@ bool send_runner_is_paused(struct send_runner *s); /* for tests */
 
 /* How long to wait after that many tries (1 …), in seconds. */
 int64_t send_backoff(int tries, int64_t retry_after);
+int64_t send_second_ms(void); /* SEND_RETRY_ENV */
 
 #endif

@@ -5,10 +5,10 @@
 #include "app/entity/output.h"
 #include "base/clock.h"
 #include "base/timestamp.h"
+#include "fetch/limits.h"
 #include "process/send/send_internal.h"
 
-#define REPLY_MOST 65536 /* bytes; only the status is looked at */
-#define ID_BYTES   8     /* of the processor's name's hash */
+#define ID_BYTES 8 /* of the processor's name's hash */
 
 /* Includes the processor's name: two processors may send one change to one receiver, which is no repetition. */
 void webhook_init(struct sender *s)
@@ -72,7 +72,7 @@ void webhook_send(struct sender *s, struct run *r, const struct change *c, enum 
 {
 	int64_t timestamp = clock_now_ms(&clock_system) / 1000; /* the receiver compares it with its own */
 	struct slice headers[4];
-	struct send_request q = { .headers = headers, .header_count = 4, .most = REPLY_MOST };
+	struct send_request q = { .headers = headers, .header_count = 4, .most = FETCH_HOOK_BYTES };
 	struct send_reply reply;
 	struct buf b;
 

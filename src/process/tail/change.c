@@ -3,10 +3,10 @@
 #include "process/tail/change.h"
 
 #include "app/write/joined.h"
-#include "app/write/renaming.h"
+#include "app/write/renaming/renaming.h"
 #include "app/run/passed_over.h"
 
-/* Whether something only joined the item (app/write/joined.h), or it was marked for a rename (app/write/renaming.h):
+/* Whether something only joined the item (app/write/joined.h), or it was marked for a rename (app/write/renaming/renaming.h):
  * then the change concerns no processor. */
 static bool is_only_joined(struct run *r, struct change *c)
 {

@@ -17,7 +17,7 @@
 
 #include <stdatomic.h>
 #include "base/clock.h"
-#include "remote/fetch.h"
+#include "fetch/fetch.h"
 #include "remote/settings.h"
 
 struct credentials {

@@ -19,7 +19,7 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "json/json.h"
-#include "remote/fetch.h"
+#include "fetch/fetch.h"
 #include "remote/place.h"
 #include "remote/settings.h"
 

@@ -137,6 +137,47 @@ static void a_token_ends_after_its_minutes_and_a_session_goes_on_by_renewal(void
 	client_says(&c, "log in again");
 }
 
+/* ---- a login that is overtaken ---- */
+
+static void (*real_execute)(struct backend *, struct arena *, const struct request *, struct reply *);
+static struct pair newer;
+
+/* Before a login reads the list of sessions, the password changes, and another login has the new one. */
+static void change_then_get(struct backend *b, struct arena *a, const struct request *q, struct reply *reply)
+{
+	struct app_request other = { .method = APP_POST, .path = SLICE("/login"), .base = SLICE("/api/test") };
+	struct app_reply its;
+	const struct json *body;
+
+	if (q->kind == REQUEST_GET && slice_starts(value_bytes(value_get(q->get.key, SLICE("PK"))), SLICE("SESSIONS#"))) {
+		b->execute = real_execute;
+		put_user("ann", STAPLE);
+		c.now_ms++;
+		other.body = SLICE("{\"name\":\"ann\",\"password\":\"battery staple\"}");
+		app_handle(c.app, b, a, &other, &its);
+		assert_int_equal(its.status, 200);
+		body = json_parse(a, its.body);
+		newer = (struct pair){ arena_printf(a, "Bearer %.*s", SLICE_ARG(json_get_text(body, "token"))),
+				       json_get_text(body, "renewal") };
+	}
+	real_execute(b, a, q, reply);
+}
+
+static void a_login_begun_before_a_change_of_the_password_has_no_session_and_ends_none(void **state)
+{
+	struct pair older;
+
+	(void)state;
+	real_execute = c.f.backend->execute;
+	c.f.backend->execute = change_then_get;
+	older = log_in("ann", "correct horse");
+	assert_ptr_equal(c.f.backend->execute, real_execute);
+	assert_int_equal(me(older), 401);
+	assert_int_equal(renew(older.renewal, NULL), 401);
+	assert_int_equal(me(newer), 200);
+	assert_int_equal(renew(newer.renewal, NULL), 200);
+}
+
 static void a_token_whose_session_has_ended_is_refused_however_long_it_would_be_valid(void **state)
 {
 	struct pair p = log_in("ann", "correct horse"), q = log_in("ann", "correct horse");
@@ -382,6 +423,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 #define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 		T(a_token_ends_after_its_minutes_and_a_session_goes_on_by_renewal),
+		T(a_login_begun_before_a_change_of_the_password_has_no_session_and_ends_none),
 		T(a_token_whose_session_has_ended_is_refused_however_long_it_would_be_valid),
 		T(a_backend_without_versions_reads_the_session_each_time),
 		T(a_renewal_token_is_good_once),

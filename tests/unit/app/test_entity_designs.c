@@ -134,7 +134,7 @@ static void check_round_trip(struct run *r, const struct entity *e, bool all, bo
 
 static void items_of_the_shipped_designs_are_recognised_and_found(void **state)
 {
-	static const char *const names[] = { "wavyblog", "blog", "fus", "social", "perfectit" };
+	static const char *const names[] = { "wavyblog", "blog", "fus", "social", "perfectit", "examples/saas" };
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)

@@ -24,6 +24,7 @@ static const char design_text[] =
 	"      until: epoch\n"
 	"      kind: public | followers | private, default public\n"
 	"      tags: list of string 0..3, lower\n"
+	"      slugs: list of slug 0..3, lower\n"
 	"      days: list of timestamp\n"
 	"      moods: list of good | bad\n"
 	"      words: set of string\n"
@@ -139,6 +140,8 @@ static void test_lower_is_trimmed_before_it_is_measured(void **state)
 	refuses(*state, "mail", "\"   ab   \"", "between 3 and 20 characters");
 	takes(*state, "tags", "[\"Red\", \" red \", \"BLUE\"]", "[\"red\",\"blue\"]");
 	takes(*state, "tags", "[\"a\", \"A\", \"b\", \"B\", \"c\"]", "[\"a\",\"b\",\"c\"]");
+	takes(*state, "slugs", "[\" A-B \", \"a-b\"]", "[\"a-b\"]");
+	refuses(*state, "slugs", "[\"a b\"]", "element 1: letters and digits with single hyphens between them");
 	refuses(*state, "tags", "[\"a\", \"b\", \"c\", \"d\"]", "at most 3 elements");
 	refuses(*state, "tags", "[\"a\", 2]", "element 2: a string");
 }

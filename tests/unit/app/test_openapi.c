@@ -4,7 +4,7 @@
 #include "app_fixture.h"
 #include "base/map.h"
 
-static const char *const systems[] = { "blog", "fus", "perfectit", "social", "wavyblog" };
+static const char *const systems[] = { "blog", "fus", "perfectit", "social", "wavyblog", "examples/saas" };
 
 static const struct json *document(struct app_fixture *f)
 {

@@ -418,6 +418,32 @@ static void a_write_whose_outcome_gets_lost_is_answered_if_it_was_done(void **st
 	notes_of("bob", "0");
 }
 
+/* Its route has no entity: the answer is of the account that the receipt names. */
+static void a_role_whose_outcome_gets_lost_is_answered_as_the_first_time(void **state)
+{
+	struct slice operator_ = arena_printf(&c.f.arena, "Bearer %.*s",
+					      SLICE_ARG(app_operator_token(servers[0].app, &c.f.arena, 3600)));
+	const char *body = "{\"name\":\"bob\",\"role\":\"admin\"}";
+	volatile bool died = false;
+
+	(void)state;
+	servers[0].fails_after = "TransactWriteItems";
+	key = SLICE("k");
+	assert_int_equal(ask(0, operator_, APP_POST, "/role", body), 200);
+	says("{\"subject\":\"bob\",\"role\":\"admin\"}");
+	servers[0].fails_after = NULL;
+
+	servers[0].dies_at = 3; /* noted, written, and not answered */
+	key = SLICE("l");
+	ARENA_TRY(&c.f.arena, { (void)ask(0, operator_, APP_POST, "/role", "{\"name\":\"ann\",\"role\":\"user\"}"); }, { died = true;
+	});
+	assert_true(died);
+	key = SLICE("l");
+	assert_int_equal(ask(1, operator_, APP_POST, "/role", "{\"name\":\"ann\",\"role\":\"user\"}"), 200);
+	says("{\"subject\":\"ann\",\"role\":\"user\"}");
+	says("Idempotency-Replayed: true");
+}
+
 static void a_write_whose_outcome_gets_lost_is_busy_if_it_was_not_done(void **state)
 {
 	struct slice bob = log_in(0, "bob");
@@ -1234,6 +1260,7 @@ int main(void)
 		TEST(a_batch_of_a_dead_server_is_taken_over_after_a_minute),
 		TEST(a_dead_servers_write_is_not_repeated),
 		TEST(a_write_whose_outcome_gets_lost_is_answered_if_it_was_done),
+		TEST(a_role_whose_outcome_gets_lost_is_answered_as_the_first_time),
 		TEST(a_write_whose_outcome_gets_lost_is_busy_if_it_was_not_done),
 		TEST(an_unknown_outcome_is_known_at_the_retry),
 		TEST(a_lost_write_is_done_at_the_retry),

@@ -251,7 +251,7 @@ static void no_reference_leads_nowhere(const struct json *design)
 
 static void every_shipped_design_has_its_document(void **state)
 {
-	static const char *const names[] = { "blog", "fus", "perfectit", "social", "wavyblog" };
+	static const char *const names[] = { "blog", "fus", "perfectit", "social", "wavyblog", "examples/saas" };
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {

@@ -245,6 +245,52 @@ static void counts_requirements_and_checks_have_conditions(void **state)
 	SLICE_IS(e->checks[1].sentence, "never less");
 }
 
+static void references_have_the_form_of_what_they_name(void **state)
+{
+	const struct design *d =
+		load_well(TABLE "entities:\n"
+				"  User:\n"
+				"    path: /users/<uid>\n"
+				"    attributes: {uid: 'name 3..20, lower', name: string}\n"
+				"    keys: {PK: U#<uid>, SK: U}\n"
+				"  Pen:\n"
+				"    path: /pens/<owner>/<n>\n"
+				"    attributes: {owner: reference to User, n: 'integer 1..9', kind: x | y}\n"
+				"    keys: {PK: U#<owner>, SK: P#<n>}\n"
+				"  Thing:\n"
+				"    path: /things/<id>\n"
+				"    attributes:\n"
+				"      id: string, id 't_'\n"
+				"      owner: string\n"
+				"      pen: reference to Pen(owner, pen), required\n"
+				"      users: list of reference to User 0..5\n"
+				"      seen: set of reference to User, may be missing\n"
+				"      parent: reference to Thing, tree\n"
+				"    requires: [User(owner)]\n"
+				"    keys: {PK: T#<id>, SK: T}\n");
+	const struct entity *e = design_entity(d, SLICE("Thing")), *pen = design_entity(d, SLICE("Pen"));
+	const struct attribute *owner = entity_attribute(pen, SLICE("owner"));
+	const struct attribute *users = entity_attribute(e, SLICE("users"));
+
+	(void)state;
+	assert_int_equal(owner->form, FORM_NAME);
+	assert_true(owner->lower && owner->has_max && owner->max == 20 && owner->min == 3);
+	assert_int_equal(entity_attribute(e, SLICE("pen"))->type, ATTR_INTEGER);
+	assert_true(entity_attribute(e, SLICE("pen"))->max == 9);
+	assert_true(entity_attribute(e, SLICE("owner"))->lower); /* it addresses the pen, too, which is its owner's */
+	assert_int_equal(users->type, ATTR_LIST);
+	assert_int_equal(users->element, ATTR_STRING);
+	assert_true(users->form == FORM_NAME && users->lower && users->max == 5);
+	assert_false(entity_attribute(e, SLICE("parent"))->has_max);
+	assert_int_equal(e->require_count, 4);
+	assert_null(e->requires[0].of);
+	SLICE_IS(e->requires[1].of->name, "pen");
+	assert_int_equal(e->requires[1].when->kind, TERM_PRESENT);
+	SLICE_IS(e->requires[2].each.variable, "users[]");
+	assert_null(e->requires[2].when);
+	assert_true(e->requires[3].of->tree);
+}
+
 static void several_verbs_share_a_rule(void **state)
 {
 	const struct design *d =
@@ -540,6 +586,93 @@ static void processors_do_one_thing(void **state)
 	assert_true(d->traffic[0].per_second == 100 && d->traffic[1].per_second == 1);
 }
 
+static void a_counter_that_fractions_move_is_a_number(void **state)
+{
+	const struct design *d = load_well(
+		TABLE
+		"types:\n"
+		"  Line: {n: integer 1..9, price: number 0.., required}\n"
+		"entities:\n"
+		"  Total:\n"
+		"    path: /totals/<id>\n"
+		"    attributes: {id: string, ones: counter, whole: counter, lines: counter, sums: counter, prices: "
+		"counter, copied: counter, means: counter, from: counter, seen: counter, halves: counter}\n"
+		"    keys: {PK: TOTAL#<id>, SK: TOTAL}\n"
+		"    actions: {see: {add: {seen: 1, halves: 0.5}}}\n"
+		"  Sale:\n"
+		"    path: /sales/<id>\n"
+		"    attributes:\n"
+		"      id: string, id\n"
+		"      lines: list of Line 1..9\n"
+		"      pieces: = sum(lines, n)\n"
+		"      cost: = sum(lines, n * price)\n"
+		"      rounded: = round(cost)\n"
+		"      of: copy of Sale(id).cost\n"
+		"    keys: {PK: SALE#<id>, SK: SALE}\n"
+		"    counts:\n"
+		"      - Total(id).ones\n"
+		"      - Total(id).whole by pieces - rounded\n"
+		"      - {for: line in lines, Total(id).lines by -line.n}\n"
+		"      - Total(id).sums by cost\n"
+		"      - {for: line in lines, Total(id).prices by line.price}\n"
+		"      - Total(id).copied by of\n"
+		"      - Total(id).means by pieces / 2\n"
+		"      - Total(id).from by Total(id).sums\n");
+	const struct entity *e = &d->entities[0];
+
+	(void)state;
+	static const struct {
+		const char *name;
+		enum attr_type type;
+	} all[] = {
+		{ "ones", ATTR_INTEGER },  { "whole", ATTR_INTEGER }, { "lines", ATTR_INTEGER },
+		{ "seen", ATTR_INTEGER },  { "sums", ATTR_NUMBER },   { "prices", ATTR_NUMBER },
+		{ "copied", ATTR_NUMBER }, { "means", ATTR_NUMBER },  { "halves", ATTR_NUMBER },
+		{ "from", ATTR_NUMBER },
+	};
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+		assert_int_equal(entity_attribute(e, slice_str(all[i].name))->type, all[i].type);
+	}
+}
+
+/* What reads the row is asked for each row, the rest once. */
+static void a_condition_on_the_row_of_a_loop_is_for_each_row(void **state)
+{
+	const struct design *d = load_well(
+		TABLE THING "access:\n"
+			    "  of owner: {path: /o/<who>, query: table, where: {PK: O#<who>}, returns: Thing}\n"
+			    "processors:\n"
+			    "  one:\n"
+			    "    on: Thing updated\n"
+			    "    each: other in of owner(who = owner)\n"
+			    "    when: n > 1 and other.n > 2 and state = 'OLD'\n"
+			    "    update: Thing(other.id)\n"
+			    "    with: {n: 1}\n"
+			    "  many:\n"
+			    "    every: hour\n"
+			    "    each: other in of owner(who = 'eva')\n"
+			    "    when: other.at < now - 1 day\n"
+			    "    effects:\n"
+			    "      - {when: other.n = 1, delete: Thing(other.id)}\n"
+			    "      - {update: Thing(other.id), with: {n: 1}}\n"
+			    "  none: {on: Thing updated, when: n > 1, update: Thing(owner), with: {n: 1}}\n");
+	const struct processor *p = d->processors;
+
+	(void)state;
+	assert_int_equal(d->processor_count, 4);
+	assert_int_equal(p[0].when->kind, TERM_AND);
+	assert_int_equal(p[0].when->args[1]->kind, TERM_EQ);
+	assert_int_equal(p[0].only_when->kind, TERM_GT);
+	assert_null(p[1].when);
+	assert_int_equal(p[1].only_when->kind, TERM_AND);
+	assert_int_equal(p[1].only_when->args[0]->kind, TERM_LT);
+	assert_int_equal(p[1].only_when->args[1]->kind, TERM_EQ);
+	assert_null(p[2].when);
+	assert_int_equal(p[2].only_when->kind, TERM_LT);
+	assert_int_equal(p[3].when->kind, TERM_GT);
+	assert_null(p[3].only_when);
+}
+
 static void flow_style_keeps_calls_and_clauses_together(void **state)
 {
 	const struct design *d =
@@ -607,12 +740,15 @@ int main(void)
 		TEST(entities_have_keys_under_conditions),
 		TEST(companions_guard_mirror_and_repeat),
 		TEST(counts_requirements_and_checks_have_conditions),
+		TEST(references_have_the_form_of_what_they_name),
 		TEST(several_verbs_share_a_rule),
 		TEST(actions_and_deletion_set_what_terms_say),
 		TEST(accounts_and_callers),
 		TEST(access_patterns_get_query_and_batch),
 		TEST(access_patterns_combine_others),
 		TEST(processors_do_one_thing),
+		TEST(a_counter_that_fractions_move_is_a_number),
+		TEST(a_condition_on_the_row_of_a_loop_is_for_each_row),
 		TEST(flow_style_keeps_calls_and_clauses_together),
 		TEST(the_environment_fills_in),
 		TEST(a_file_that_is_not_there_is_a_finding),

@@ -138,6 +138,33 @@ static void sequences_are_taken_from_and_nothing_else(void **state)
 	EXPECT_ALL(BASE ATTRIBUTES, cases, "");
 }
 
+static void references_are_checked(void **state)
+{
+	/* clang-format off */
+	static const struct wrong cases[] = {
+		{ "      x: reference to «Usr»\n", "unknown-entity", "did you mean 'User'" },
+		{ "      x: «reference to»\n", "missing-value", "expected an entity" },
+		{ "      x: reference to «User»(owner)\n", "wrong-value", "must be 'x' itself" },
+		{ "      x: reference to «User»(x, owner)\n", "wrong-count", "by 1 value, not by 2" },
+		{ "      x: reference to User «required»\n", "wrong-value", "expected ',' after 'User'" },
+		{ "      x: reference to User(x) «fixed»\n", "wrong-value", "expected ',' after the reference" },
+		{ "      «x»: reference to User, lower\n", "wrong-clause", "no 'lower'" },
+		{ "      «x»: reference to User 1..5\n", "wrong-clause", "no a range" },
+		{ "      «x»: list of reference to User\n", "out-of-range", "at most 90" },
+		{ "      «x»: list of reference to User 0..91\n", "out-of-range", "at most 90" },
+		{ "      «x»: list of reference to User 0..5, tree\n", "wrong-clause", "one parent" },
+		{ "      x: reference to «User», tree\n", "wrong-value", "the parent is a Thing, too, not a User" },
+		{ "      «x»: reference to Thing, tree, may be missing\n", "wrong-clause", "no 'may be missing'" },
+		{ "      «x»: string, may be missing\n", "wrong-clause", "for references only" },
+		{ "      «x»: string, tree\n", "wrong-clause", "for references only" },
+		{ "      x: {a: «reference to User»}\n", "wrong-type", "an attribute of an entity" },
+	};
+	/* clang-format on */
+
+	(void)state;
+	EXPECT_ALL(BASE ATTRIBUTES, cases, "");
+}
+
 static void unknown_words_have_suggestions(void **state)
 {
 	static const struct wrong cases[] = {
@@ -302,7 +329,7 @@ static void the_parts_of_an_entity_are_checked(void **state)
 	expect_error(BASE ATTRIBUTES "      x: = n + 1\n    keys when n > 1: {«x»: X#<id>}\n", "set-twice",
 		     "an attribute of its own in line 25");
 	expect_error(
-		"design: shop\ntable: Shop\nkey: [PK]\nindexes: {GSI1: {key: [G1], projection: «[»ownr]}}\nentities:\n"
+		"design: shop\ntable: Shop\nkey: [PK]\nindexes: {GSI1: {key: [G1], projection: [«ownr»]}}\nentities:\n"
 		"  Thing:\n    path: /things/<id>\n    attributes: {id: string, owner: string}\n    keys: {PK: <id>, G1: A}\n",
 		"unknown-attribute", "did you mean 'owner'");
 	expect_error(BASE ATTRIBUTES ACCESS "  Thing list: {path: /l/<uid>, query: table, where: {PK: <uid>}}\n"
@@ -584,6 +611,8 @@ static void circles_are_found(void **state)
 		{ "      «x»: = y\n      y: = z + 1\n      z: = size(x)\n", "circle", "'x' is derived from 'z'" },
 		{ "      w: = x\n      «x»: = y\n      y: = x\n", "circle", "'x'" },
 		{ "      «x»: copy of Thing(id).x\n", "circle", "a copy of itself" },
+		{ "  Own:\n    path: /own/<o>\n    attributes: {«o»: reference to Own}\n    keys: {PK: O#<o>, SK: O}\n",
+		  "circle", "'o' of Own names itself" },
 		{ ACCESS "  «a»: {path: /a, allow: anyone, merge: {of: [a, of owner], by: n}}\n", "circle",
 		  "merges itself" },
 		{ ACCESS "  «a»: {path: /a, allow: anyone, merge: {of: [b], by: n}}\n"
@@ -640,6 +669,9 @@ static void parameters_must_be_given(void **state)
 		  "needs a value for 'who'" },
 		{ "processors: {«p»: {on: Thing created, remove all: of owner()}}\n", "missing-parameter",
 		  "of owner(who = …)" },
+		{ "processors: {p: {on: Thing created, each: x in of owner(who = id), effects: "
+		  "[{delete: «Thing»(x.id)}, {put: User, with: {uid: x.id}}]}}\n",
+		  "wrong-order", "it comes last" },
 		{ "processors: {«p»: {on: Thing created, each: x in of owner(), delete: Thing(x.id)}}\n",
 		  "missing-parameter", "'who'" },
 	};
@@ -660,6 +692,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(what_is_also_written_is_complete_and_ends),
 		TEST(sequences_are_taken_from_and_nothing_else),
+		TEST(references_are_checked),
 		TEST(unknown_words_have_suggestions),
 		TEST(attributes_are_checked),
 		TEST(the_parts_of_an_entity_are_checked),

@@ -68,6 +68,14 @@ static void patterns_cover_the_whole_text(void **state)
 	}
 }
 
+/* Not only those that would take years: this one takes a second without a bound. */
+static void matching_ends_after_some_steps(void **state)
+{
+	(void)state;
+	assert_int_equal(regex_match(compiled("(a|a)*"), slice_str("aaaaaaaaaaac")), REGEX_NO);
+	assert_int_equal(regex_match(compiled("(a|a)*"), slice_str("aaaaaaaaaaaaaaaaaaaaac")), REGEX_UNDECIDED);
+}
+
 /* Four hundred kilobytes are the longest text of an item. */
 static void long_texts_are_bounded(void **state)
 {
@@ -180,9 +188,13 @@ static void wrong_patterns_are_errors_with_their_place(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(patterns_cover_the_whole_text), TEST(long_texts_are_bounded),
-		TEST(what_is_no_pattern_is_told),    TEST(some_are_javascript_too),
-		TEST(attributes_have_patterns),      TEST(wrong_patterns_are_errors_with_their_place),
+		TEST(patterns_cover_the_whole_text),
+		TEST(matching_ends_after_some_steps),
+		TEST(long_texts_are_bounded),
+		TEST(what_is_no_pattern_is_told),
+		TEST(some_are_javascript_too),
+		TEST(attributes_have_patterns),
+		TEST(wrong_patterns_are_errors_with_their_place),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -95,17 +95,22 @@ static enum template_result filled_with(const struct template *t, struct world *
 	return template_fill(t, &s, in_key, v, e);
 }
 
-static const char *filled(const char *text, bool in_key)
+static const char *filled_by(const struct template *t, bool in_key)
 {
 	struct world w = world_of(item(stored));
 	struct error e = { 0 };
 	struct value v;
 
-	switch (filled_with(template(text), &w, in_key, &arena, &v, &e)) {
+	switch (filled_with(t, &w, in_key, &arena, &v, &e)) {
 	case TEMPLATE_OK: assert_true(value_present(v)); return printed(v);
 	case TEMPLATE_ABSENT: return "absent";
 	default: assert_int_equal(e.code, ERR_VALIDATION); return arena_cstr(&arena, e.message);
 	}
+}
+
+static const char *filled(const char *text, bool in_key)
+{
+	return filled_by(template(text), in_key);
 }
 
 static void fills_keys(void **state)
@@ -168,6 +173,24 @@ static void fills_keys(void **state)
 
 	for (size_t i = 0; i < COUNT(cases); i++)
 		expect(cases[i].text, filled(cases[i].text, true), cases[i].value);
+}
+
+/* Where a range ends at a day, that is its last millisecond. */
+static void the_end_of_a_range_of_ulids_is_the_last_of_its_time(void **state)
+{
+	static const struct {
+		const char *text, *value;
+	} cases[] = {
+		{ "<day:ulid>", "{'S':'01M7GTEJZZZZZZZZZZZZZZZZZZ'}" },
+		{ "<at:ulid>", "{'S':'01M7GXWFK7ZZZZZZZZZZZZZZZZ'}" },
+	};
+
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		const struct template *t = template(cases[i].text);
+
+		*(enum template_format *)(uintptr_t)&t->parts[0].format = FORMAT_ULID_HIGHEST; /* as the loader does */
+		expect(cases[i].text, filled_by(t, true), cases[i].value);
+	}
 }
 
 static void outside_keys_anything_goes(void **state)
@@ -353,6 +376,7 @@ int main(void)
 		TEST(reads_parts),
 		TEST(says_what_is_wrong_and_where),
 		TEST(fills_keys),
+		TEST(the_end_of_a_range_of_ulids_is_the_last_of_its_time),
 		TEST(outside_keys_anything_goes),
 		TEST(offsets_sort_as_the_numbers_do),
 		TEST(reads_keys_back),

@@ -1,7 +1,9 @@
-// Likes: shown at once, sent one after the other, and taken back when the server refuses.
+// Posts as one reader sees them: their likes are shown at once, sent one after the other, and taken back when the server refuses.
 // SPDX-License-Identifier: Apache-2.0
 import { useEffect, useState } from 'preact/hooks';
-import { AlreadyExistsError, NotFoundError, type Post } from '../generated/social';
+import { AlreadyExistsError, type ListOf, type LiveListOf, NotFoundError, type Post } from '../generated/social';
+import { type Source } from './lists';
+import { notePerson } from './people';
 import { api, session } from './session';
 import { sentenceOf } from './errors';
 import { say } from './toasts';
@@ -25,30 +27,52 @@ session.listen(() => {
   tell();
 });
 
-/** Notes posts that were just read, and asks which of them the person likes. */
-export async function noteLikes(posts: Post[]): Promise<void> {
-  const asker = session.value?.id;
+/** A post as lists show it to one reader. */
+export type SeenPost = Post & { author_name?: string; author_image?: string; liked?: boolean };
+
+function note(post: SeenPost): void {
+  const known = likes.get(post.post_id);
+  const count = post.likes_count ?? 0;
+  if (!known) {
+    const liked = post.liked ?? false;
+    likes.set(post.post_id, { saved: liked, wanted: liked, count, sending: false });
+  } else if (!known.sending) {
+    known.count = count;
+    if (post.liked !== undefined) known.saved = known.wanted = post.liked;
+  }
+}
+
+/** Posts of a list that says who wrote them, and whether the reader likes them. */
+export function notePosts(posts: SeenPost[]): void {
   for (const post of posts) {
-    const known = likes.get(post.post_id);
-    const count = post.likes_count ?? 0;
-    if (!known) likes.set(post.post_id, { saved: false, wanted: false, count, sending: false });
-    else if (!known.sending) known.count = count;
-  }
-  tell();
-  if (!asker || posts.length === 0) return;
-  const ids = posts.map(({ post_id }) => post_id);
-  const mine = new Set<string>();
-  for (let i = 0; i < ids.length; i += 50) {
-    const { items } = await api.listLiked({ id: ids.slice(i, i + 50) });
-    for (const { post_id } of items) mine.add(post_id);
-  }
-  if (session.value?.id !== asker) return;
-  for (const id of ids) {
-    const known = likes.get(id);
-    if (known && !known.sending) known.saved = known.wanted = mine.has(id);
+    note(post);
+    notePerson(post.author_id, { name: post.author_name, image: post.author_image });
   }
   tell();
 }
+
+/** Posts that came without: events of a watched list, and what the reader has just written. */
+export async function askOfPosts(posts: Post[]): Promise<void> {
+  const asker = session.value?.id;
+  for (const post of posts) note(post);
+  tell();
+  const ids = posts.map(({ post_id }) => post_id);
+  for (let i = 0; i < ids.length; i += 50) {
+    const { items } = await api.listPostsWithAuthors({ id: ids.slice(i, i + 50) });
+    if (session.value?.id !== asker) return;
+    notePosts(items);
+  }
+}
+
+/** A list as one reader sees it, page by page; `live` is the same list, which can be watched. */
+export const seenPosts = (list: ListOf<SeenPost>, live?: LiveListOf<Post>): Source<Post> => ({
+  page: async (after) => {
+    const page = await list.page(after);
+    notePosts(page.items);
+    return page;
+  },
+  ...(live && { watch: (options: { signal: AbortSignal }) => live.watch(options) }),
+});
 
 /** False: it was so already, from another tab or before this page knew. */
 async function put(post: string, user: string, wanted: boolean): Promise<boolean> {

@@ -5,6 +5,7 @@ import { UnauthenticatedError } from '../generated/social';
 import { useCell } from '../lib/cell';
 import { go, to } from '../lib/router';
 import { api, logIn, logInAgain, logOut, reentry, session } from '../lib/session';
+import { say } from '../lib/toasts';
 import { Dialog, Field, Problem, useAction } from '../ui/controls';
 import { fieldErrors } from '../lib/errors';
 
@@ -71,8 +72,94 @@ export function LogIn() {
         {busy ? 'Logging in…' : 'Log in'}
       </button>
       <p class="quiet">
-        New here? <a href={to('signup')}>Sign up</a>
+        New here? <a href={to('signup')}>Sign up</a> · <a href={to('lost-password')}>I have lost my password</a>
       </p>
+    </form>
+  );
+}
+
+/** Asks for a mail with a link to NewPassword. The answer is the same whether or not there is such an account. */
+export function LostPassword() {
+  const [name, setName] = useState('');
+  const [sent, setSent] = useState(false);
+  const { busy, error, act } = useAction();
+  if (sent)
+    return (
+      <div class="card form">
+        <h1>Look into your mail</h1>
+        <p role="status">
+          If there is an account <b class="break">{name.trim()}</b>, a link to set a new password is on its way to its
+          e-mail address. It is good for an hour.
+        </p>
+        <a class="button" href={to('login')}>
+          Back to the login
+        </a>
+      </div>
+    );
+  return (
+    <form
+      class="card form"
+      onSubmit={(event) => {
+        event.preventDefault();
+        void act(() => api.sendReset({ name: name.trim() })).then(setSent);
+      }}
+    >
+      <h1>Lost password</h1>
+      <Field
+        label="User name or e-mail address"
+        name="name"
+        value={name}
+        onValue={setName}
+        hint="We send a link to your e-mail address."
+        input={{ autoComplete: 'username', autoCapitalize: 'none', required: true }}
+      />
+      <Problem error={error} />
+      <button type="submit" class="button button-primary" disabled={busy}>
+        Send the link
+      </button>
+    </form>
+  );
+}
+
+/** Where the link of the mail leads. */
+export function NewPassword({ token }: { token: string }) {
+  const [password, setPassword] = useState('');
+  const { busy, error, act } = useAction();
+  return (
+    <form
+      class="card form"
+      onSubmit={(event) => {
+        event.preventDefault();
+        void act(() => api.resetPassword({ token, password })).then((done) => {
+          if (!done) return;
+          say('Your password is changed. Please log in with it.');
+          go('login');
+        });
+      }}
+    >
+      <h1>A new password</h1>
+      <Field
+        label="New password"
+        name="password"
+        value={password}
+        onValue={setPassword}
+        error={error}
+        hint="At least 8 characters. You are logged out everywhere."
+        input={{ type: 'password', autoComplete: 'new-password', required: true }}
+      />
+      {error instanceof UnauthenticatedError ? (
+        <div class="problem" role="alert">
+          <p>This link has been used already, or its time is over.</p>
+          <a class="button" href={to('lost-password')}>
+            Ask for another one
+          </a>
+        </div>
+      ) : (
+        error !== undefined && Object.keys(fieldErrors(error)).length === 0 && <Problem error={error} />
+      )}
+      <button type="submit" class="button button-primary" disabled={busy}>
+        Set it
+      </button>
     </form>
   );
 }
@@ -156,7 +243,7 @@ export function SignUp() {
   );
 }
 
-/** A token lives an hour. What the person was doing waits meanwhile, and goes on. */
+/** A session ends by a new password, for example. What the person was doing waits meanwhile, and goes on. */
 export function Reentry() {
   const answer = useCell(reentry);
   const me = useCell(session);
@@ -165,12 +252,12 @@ export function Reentry() {
   useEffect(() => setPassword(''), [answer]);
   if (!answer || !me) return null;
   return (
-    <Dialog title="Please log in again" onClose={logOut}>
+    <Dialog title="Please log in again" onClose={() => void logOut()}>
       <form
         class="stack"
         onSubmit={(event) => {
           event.preventDefault();
-          void act(() => logInAgain(password));
+          void act(async () => void (await logInAgain(password)));
         }}
       >
         <p>
@@ -186,7 +273,7 @@ export function Reentry() {
         />
         <LoginProblem error={error} />
         <div class="row row-end">
-          <button type="button" class="button" onClick={logOut}>
+          <button type="button" class="button" onClick={() => void logOut()}>
             Log out
           </button>
           <button type="submit" class="button button-primary" disabled={busy}>

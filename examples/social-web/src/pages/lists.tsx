@@ -3,7 +3,8 @@
 import { useState } from 'preact/hooks';
 import { NotFoundError, type Post } from '../generated/social';
 import { useCell } from '../lib/cell';
-import { merged, type Order, type Source, sourceOf } from '../lib/lists';
+import { seenPosts } from '../lib/likes';
+import { merged, type Order, type Source } from '../lib/lists';
 import { go, to } from '../lib/router';
 import { api, session } from '../lib/session';
 import { Compose } from '../ui/compose';
@@ -16,14 +17,14 @@ const PAGE = 20;
 /** What the feed has and what the person wrote, newest first; new posts of the feed arrive by themselves. */
 function home(user_id: string): Source<Post> {
   return {
-    page: merged([sourceOnce(api.listHome({ user_id })), sourceOf(api.listUserPosts({ user_id }))], postOrder, PAGE),
+    page: merged(
+      [seenPosts(api.listHome({ user_id })), seenPosts(api.listUserPostsWithAuthors({ user_id }))],
+      postOrder,
+      PAGE,
+    ),
     watch: (options) => api.listFeedPosts({ user_id }).watch(options),
   };
 }
-
-const sourceOnce = (list: { page: (after?: string) => Promise<{ items: Post[]; next?: string }> }): Source<Post> => ({
-  page: (after) => list.page(after),
-});
 
 export function Home() {
   const me = useCell(session);
@@ -108,14 +109,14 @@ export function Discover() {
           key="popular"
           name="Popular"
           order={byScore}
-          make={() => sourceOf(api.listPopularPosts())}
+          make={() => seenPosts(api.listPopularPostsWithAuthors(), api.listPopularPosts())}
           empty={<p>No posts this week yet.</p>}
         />
       ) : (
         <Posts
           key="new"
           name="New"
-          make={() => sourceOf(api.listTimeline({ date: today }))}
+          make={() => seenPosts(api.listTimelineWithAuthors({ date: today }), api.listTimeline({ date: today }))}
           empty={<p>No posts this week yet.</p>}
         />
       )}
@@ -129,7 +130,7 @@ export function Tag({ tag }: { tag: string }) {
       <h1 class="break">#{tag}</h1>
       <Posts
         name={`Tag:${tag}`}
-        make={() => sourceOf(api.listPostsByHashtag({ tag }))}
+        make={() => seenPosts(api.listPostsByHashtagWithAuthors({ tag }), api.listPostsByHashtag({ tag }))}
         empty={<p>No posts with this hashtag.</p>}
       />
     </>

@@ -1,9 +1,11 @@
 // A person: profile, following and blocking, posts, followers.
 // SPDX-License-Identifier: Apache-2.0
 import { useEffect, useState } from 'preact/hooks';
-import { type Follow, NotFoundError, type User } from '../generated/social';
+import { type Follow } from '../generated/social';
 import { useCell } from '../lib/cell';
-import { sourceOf, useLiveItems } from '../lib/lists';
+import { seenPosts } from '../lib/likes';
+import { type Source, useLiveItems } from '../lib/lists';
+import { notePerson, usePerson } from '../lib/people';
 import { to } from '../lib/router';
 import { api, logOut, profile, session } from '../lib/session';
 import { Rich } from '../lib/text';
@@ -12,49 +14,31 @@ import { Avatar, Confirm, Loading, More, Problem, useAction } from '../ui/contro
 import { Icon } from '../ui/icons';
 import { Posts } from '../ui/posts';
 
-type State = 'none' | 'active' | 'pending' | 'blocked';
-
-async function edgeState(follower_id: string, followed_id: string): Promise<State> {
-  try {
-    const { state } = await api.getFollow({ follower_id, followed_id });
-    return state === 'blocked' || state === 'pending' ? state : 'active';
-  } catch (error) {
-    if (error instanceof NotFoundError) return 'none';
-    throw error;
-  }
-}
-
-/** How the person who is logged in stands to another one. */
-async function relationTo(me: string, them: string): Promise<{ mine: State; blocked: boolean }> {
-  const [mine, theirs] = await Promise.all([edgeState(me, them), edgeState(them, me)]);
-  return { mine, blocked: theirs === 'blocked' };
-}
+/** A profile, and how the reader and this person stand to each other. */
+type Profile = Awaited<ReturnType<typeof api.getUserWithRelation>>;
 
 interface RelationProps {
-  user: User;
+  user: Profile;
   me: string;
-  onChange: () => void;
+  /** Reads the profile again. */
+  reload: () => Promise<void>;
 }
 
-function Relation({ user, me, onChange }: RelationProps) {
-  const [relation, setRelation] = useState<{ mine: State; blocked: boolean }>();
+function Relation({ user, me, reload }: RelationProps) {
   const [blocking, setBlocking] = useState(false);
   const { busy, error, act } = useAction();
   const edge = { follower_id: me, followed_id: user.user_id };
   const name = user.username ?? '';
-  const load = async () => setRelation(await relationTo(me, user.user_id));
-  useEffect(() => void act(load), [user.user_id, me]);
   const change = (run: () => Promise<unknown>) =>
     void act(async () => {
       try {
         await run();
       } finally {
-        await load(); // whatever happened: this is how it is now
-        onChange();
+        await reload(); // whatever happened: this is how it is now
       }
     });
-  if (!relation) return <Problem error={error} retry={() => void act(load)} />;
-  const { mine, blocked } = relation;
+  const mine = user.my_follow;
+  const blocked = user.their_follow === 'blocked';
   const unfollow = () => change(() => api.deleteFollow(edge));
   const unblock = () => change(() => api.deleteFollow({ follower_id: user.user_id, followed_id: me }));
   return (
@@ -64,7 +48,7 @@ function Relation({ user, me, onChange }: RelationProps) {
           <button type="button" class="button" disabled={busy} onClick={unblock}>
             Unblock
           </button>
-        ) : mine === 'active' ? (
+        ) : mine === 'active' || mine === 'muted' ? (
           <button type="button" class="button" disabled={busy} onClick={unfollow}>
             Unfollow
           </button>
@@ -98,8 +82,7 @@ function Relation({ user, me, onChange }: RelationProps) {
           onClose={() => setBlocking(false)}
           run={async () => {
             await api.blockFollow({ follower_id: user.user_id, followed_id: me });
-            await load();
-            onChange();
+            await reload();
             say(`${name} is blocked.`);
           }}
         >
@@ -110,7 +93,7 @@ function Relation({ user, me, onChange }: RelationProps) {
   );
 }
 
-function Head({ user, onChange }: { user: User; onChange: () => void }) {
+function Head({ user, reload }: { user: Profile; reload: () => Promise<void> }) {
   const me = useCell(session);
   const name = user.username ?? '';
   const isMe = me?.id === user.user_id;
@@ -156,12 +139,12 @@ function Head({ user, onChange }: { user: User; onChange: () => void }) {
           <a class="button" href={to('settings')}>
             Edit profile
           </a>
-          <button type="button" class="button" onClick={logOut}>
+          <button type="button" class="button" onClick={() => void logOut()}>
             Log out
           </button>
         </div>
       ) : me ? (
-        <Relation user={user} me={me.id} onChange={onChange} />
+        <Relation user={user} me={me.id} reload={reload} />
       ) : (
         <a class="button" href={to('login')}>
           Log in to follow
@@ -173,32 +156,64 @@ function Head({ user, onChange }: { user: User; onChange: () => void }) {
 
 export function PersonPage({ id, part }: { id: string; part: string | undefined }) {
   const me = useCell(session);
-  const [user, setUser] = useState<User>();
+  const [user, setUser] = useState<Profile>();
   const [error, setError] = useState<unknown>();
   const [turn, setTurn] = useState(0);
-  useEffect(() => {
+  const load = async () => {
     setError(undefined);
-    api.getUser({ user_id: id }).then((found) => {
-      setUser(found);
-      if (session.value?.id === id) profile.value = found;
-    }, setError);
-  }, [id, turn, me?.id]);
-  if (error !== undefined) return <Problem error={error} retry={() => setTurn((n) => n + 1)} />;
+    const found = await api.getUserWithRelation({ user_id: id });
+    setUser(found);
+    notePerson(id, { name: found.display_name, image: found.profile_image_url });
+    if (session.value?.id === id) profile.value = found;
+  };
+  const reload = async () => {
+    await load();
+    setTurn((n) => n + 1); // what one sees of a person depends on the relation, too
+  };
+  useEffect(() => void load().catch(setError), [id, me?.id]);
+  if (error !== undefined) return <Problem error={error} retry={() => void load().catch(setError)} />;
   if (!user) return <Loading />;
   return (
     <>
-      <Head key={id} user={user} onChange={() => setTurn((n) => n + 1)} />
+      <Head key={id} user={user} reload={reload} />
       {part === 'followers' || part === 'following' ? (
         <People key={part} id={id} part={part} />
       ) : (
         <Posts
           name={`Posts:${id}:${turn}`}
-          make={() => sourceOf(api.listUserPosts({ user_id: id }))}
+          make={() => seenPosts(api.listUserPostsWithAuthors({ user_id: id }), api.listUserPosts({ user_id: id }))}
           takes={({ item }) => item.author_id === id}
           empty={<p>{user.posts_count && me?.id !== id ? 'No posts for you to see.' : 'No posts yet.'}</p>}
         />
       )}
     </>
+  );
+}
+
+/** Pages have the names that people show today; events have user names. */
+function peopleOf(part: 'followers' | 'following', user_id: string): Source<Follow> {
+  const shown =
+    part === 'followers' ? api.listFollowersWithNames({ user_id }) : api.listFollowingWithNames({ user_id });
+  const live = part === 'followers' ? api.listFollowers({ user_id }) : api.listFollowing({ follower_id: user_id });
+  return {
+    page: async (after) => {
+      const page = await shown.page(after);
+      for (const follow of page.items) notePerson(other(part, follow).id, { name: follow.name, image: follow.image });
+      return page;
+    },
+    watch: (options) => live.watch(options),
+  };
+}
+
+function PersonLine({ id, username }: { id: string; username: string }) {
+  const { name, image } = usePerson(id, true);
+  return (
+    <a class="person-line" href={to('people', id)}>
+      <Avatar name={name || username} url={image} />
+      <span class="break">
+        {name || username} {name && <span class="quiet">@{username}</span>}
+      </span>
+    </a>
   );
 }
 
@@ -208,14 +223,10 @@ const other = (part: 'followers' | 'following', follow: Follow) =>
     : { id: follow.followed_id, name: follow.followed_username };
 
 function People({ id, part }: { id: string; part: 'followers' | 'following' }) {
-  const list = useLiveItems<Follow>(
-    `${part} of ${id}`,
-    () => sourceOf(part === 'followers' ? api.listFollowers({ user_id: id }) : api.listFollowing({ follower_id: id })),
-    {
-      id: (follow) => `${follow.follower_id} ${follow.followed_id}`,
-      compare: (a, b) => (other(part, a).name ?? '').localeCompare(other(part, b).name ?? ''),
-    },
-  );
+  const list = useLiveItems<Follow>(`${part} of ${id}`, () => peopleOf(part, id), {
+    id: (follow) => `${follow.follower_id} ${follow.followed_id}`,
+    compare: (a, b) => (other(part, a).name ?? '').localeCompare(other(part, b).name ?? ''),
+  });
   return (
     <section class="card" aria-label={part}>
       <h2>{part === 'followers' ? 'Followers' : 'Following'}</h2>
@@ -227,9 +238,7 @@ function People({ id, part }: { id: string; part: 'followers' | 'following' }) {
           const { id: person, name } = other(part, follow);
           return (
             <li key={person}>
-              <a class="person-line" href={to('people', person)}>
-                <Avatar name={name ?? person} /> <span class="break">{name ?? person}</span>
-              </a>
+              <PersonLine id={person} username={name ?? person} />
             </li>
           );
         })}

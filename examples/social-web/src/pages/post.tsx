@@ -3,13 +3,27 @@
 import { useEffect, useState } from 'preact/hooks';
 import { type Comment, type Post } from '../generated/social';
 import { useCell } from '../lib/cell';
-import { noteLikes } from '../lib/likes';
-import { type LiveItems, oldestFirst, sourceOf, useLiveItems } from '../lib/lists';
+import { notePosts } from '../lib/likes';
+import { type LiveItems, oldestFirst, type Source, useLiveItems } from '../lib/lists';
+import { notePerson, usePerson } from '../lib/people';
 import { to } from '../lib/router';
 import { api, session } from '../lib/session';
 import { Rich, Time } from '../lib/text';
 import { Avatar, Confirm, Field, Loading, More, Problem, useAction, useWriteKey } from '../ui/controls';
 import { PostCard } from '../ui/post';
+
+/** Pages say how those who wrote are called; an event does not, so people new to the page are asked for. */
+function commentsOf(post_id: string): Source<Comment> {
+  return {
+    page: async (after) => {
+      const page = await api.listCommentsOfPostWithAuthors({ post_id }).page(after);
+      for (const comment of page.items)
+        notePerson(comment.user_id, { name: comment.author_name, image: comment.author_image });
+      return page;
+    },
+    watch: (options) => api.listCommentsOfPost({ post_id }).watch(options),
+  };
+}
 
 const order = oldestFirst<Comment>((comment) => comment.comment_id);
 
@@ -73,13 +87,14 @@ function OneComment({ comment, post, list, replies, depth }: OneProps) {
   const me = useCell(session);
   const [replying, setReplying] = useState(false);
   const [deleting, setDeleting] = useState(false);
-  const name = comment.username ?? 'unknown';
+  const person = usePerson(comment.user_id, true);
+  const name = person.name || (comment.username ?? 'unknown');
   const below = replies.get(comment.comment_id) ?? [];
   const mayDelete = me && !comment.is_deleted && (me.id === comment.user_id || me.id === post.author_id);
   return (
     <li>
       <article class="comment" aria-label={`Comment by ${name}`}>
-        <Avatar name={name} />
+        <Avatar name={name} url={person.image} />
         <div class="comment-body">
           <p class="comment-head">
             <a class="name" href={to('people', comment.user_id ?? '')}>
@@ -180,12 +195,12 @@ function Comments({ post, list }: { post: Post; list: LiveItems<Comment> }) {
 export function PostPage({ id }: { id: string }) {
   const [post, setPost] = useState<Post>();
   const [error, setError] = useState<unknown>();
-  const list = useLiveItems(`comments of ${id}`, () => sourceOf(api.listCommentsOfPost({ post_id: id })), order);
+  const list = useLiveItems(`comments of ${id}`, () => commentsOf(id), order);
   const load = () => {
     setError(undefined);
-    api.getPost({ post_id: id }).then((found) => {
+    api.getPostWithAuthor({ post_id: id }).then((found) => {
+      notePosts([found]);
       setPost(found);
-      void noteLikes([found]).catch(() => undefined);
     }, setError);
   };
   useEffect(load, [id]);

@@ -4,10 +4,11 @@ import { useEffect, useState } from 'preact/hooks';
 import { type AnyItem, type User } from '../generated/social';
 import { fieldErrors } from '../lib/errors';
 import { sourceOf, useLiveItems } from '../lib/lists';
+import { notePerson } from '../lib/people';
 import { go, to } from '../lib/router';
-import { api, profile, type Session } from '../lib/session';
+import { api, changePassword, logOut, logOutEverywhere, profile, type Session } from '../lib/session';
 import { say } from '../lib/toasts';
-import { Field, Loading, Problem, useAction } from '../ui/controls';
+import { Confirm, Field, Loading, Problem, useAction } from '../ui/controls';
 
 export const textOf = (item: AnyItem, name: string): string => {
   const value = item[name];
@@ -30,7 +31,10 @@ function ProfileForm({ user }: { user: User }) {
         is_private: isPrivate,
       },
     );
-    if (saved) profile.value = saved;
+    if (saved) {
+      profile.value = saved;
+      notePerson(saved.user_id, { name: saved.display_name, image: saved.profile_image_url });
+    }
     say('Your profile is saved.');
     go('people', user.user_id);
   };
@@ -103,6 +107,71 @@ function Blocked({ me }: { me: Session }) {
   );
 }
 
+function Security() {
+  const [before, setBefore] = useState('');
+  const [password, setPassword] = useState('');
+  const [leaving, setLeaving] = useState(false);
+  const { busy, error, act } = useAction();
+  return (
+    <section class="card stack" aria-label="Security">
+      <h2>Security</h2>
+      <form
+        class="form"
+        onSubmit={(event) => {
+          event.preventDefault();
+          void act(() => changePassword(before, password)).then((done) => {
+            if (!done) return;
+            setBefore('');
+            setPassword('');
+            say('Your password is changed. Other devices are logged out.');
+          });
+        }}
+      >
+        <Field
+          label="Password now"
+          name="current_password"
+          value={before}
+          onValue={setBefore}
+          error={error}
+          input={{ type: 'password', autoComplete: 'current-password', required: true }}
+        />
+        <Field
+          label="New password"
+          name="password"
+          value={password}
+          onValue={setPassword}
+          error={error}
+          hint="At least 8 characters."
+          input={{ type: 'password', autoComplete: 'new-password', required: true }}
+        />
+        {error !== undefined && Object.keys(fieldErrors(error)).length === 0 && <Problem error={error} />}
+        <button type="submit" class="button" disabled={busy}>
+          Change the password
+        </button>
+      </form>
+      <p class="quiet">You stay logged in on this device until you log out, or do not come for thirty days.</p>
+      <div class="row">
+        <button type="button" class="button" onClick={() => void logOut()}>
+          Log out
+        </button>
+        <button type="button" class="button" onClick={() => setLeaving(true)}>
+          Log out everywhere
+        </button>
+      </div>
+      {leaving && (
+        <Confirm
+          title="Log out everywhere?"
+          action="Log out everywhere"
+          onClose={() => setLeaving(false)}
+          run={logOutEverywhere}
+        >
+          All devices that are logged in as you are logged out, and this one, too.
+        </Confirm>
+      )}
+    </section>
+  );
+}
+
 export function Settings({ me }: { me: Session }) {
   const [user, setUser] = useState<User>();
   const [error, setError] = useState<unknown>();
@@ -112,6 +181,7 @@ export function Settings({ me }: { me: Session }) {
       <Problem error={error} />
       {user ? <ProfileForm user={user} /> : error === undefined && <Loading />}
       <Blocked me={me} />
+      <Security />
     </>
   );
 }

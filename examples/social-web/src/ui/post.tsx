@@ -5,6 +5,7 @@ import { type Post } from '../generated/social';
 import { tellOfPost } from '../lib/bus';
 import { useCell } from '../lib/cell';
 import { toggleLike, useLike } from '../lib/likes';
+import { usePerson } from '../lib/people';
 import { go, to } from '../lib/router';
 import { api, session } from '../lib/session';
 import { pictureUrl, Rich, Time } from '../lib/text';
@@ -52,7 +53,9 @@ function LikeButton({ post }: { post: Post }) {
 export function PostCard({ post, comments, whole }: { post: Post; comments?: number; whole?: boolean }) {
   const me = useCell(session);
   const [deleting, setDeleting] = useState(false);
-  const name = post.author_username ?? 'unknown';
+  const username = post.author_username ?? 'unknown';
+  const person = usePerson(post.author_id);
+  const name = person.name || username;
   const author = to('people', post.author_id ?? '');
   const here = to('posts', post.post_id);
   const count = comments ?? post.comments_count ?? 0;
@@ -61,13 +64,14 @@ export function PostCard({ post, comments, whole }: { post: Post; comments?: num
     <article class="card post" aria-label={`Post by ${name}`}>
       <header class="post-head">
         <a href={author} tabIndex={-1} aria-hidden="true">
-          <Avatar name={name} />
+          <Avatar name={name} url={person.image} />
         </a>
         <div class="post-who">
           <a class="name" href={author}>
             {name}
           </a>
           <span class="quiet">
+            {name !== username && <span class="break">@{username} · </span>}
             <a class="plain" href={here}>
               <Time at={post.created_at} />
             </a>

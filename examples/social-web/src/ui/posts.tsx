@@ -4,7 +4,7 @@ import { type ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { type Post } from '../generated/social';
 import { type PostChange, usePostChanges } from '../lib/bus';
-import { noteLikes } from '../lib/likes';
+import { askOfPosts } from '../lib/likes';
 import { newestFirst, type Order, type Source, useLiveItems } from '../lib/lists';
 import { Empty, Loading, More, Problem } from './controls';
 import { PostCard } from './post';
@@ -35,9 +35,10 @@ export function Posts({ name, make, empty, takes, order = postOrder }: PostsProp
   });
 
   useEffect(() => {
-    const news = list.items.filter((post) => noted.current.get(post.post_id) !== (post.likes_count ?? 0));
-    for (const post of news) noted.current.set(post.post_id, post.likes_count ?? 0);
-    if (news.length) void noteLikes(news).catch(() => undefined); // hearts stay empty; the list is readable
+    const changed = list.items.filter((post) => noted.current.get(post.post_id) !== (post.likes_count ?? 0));
+    for (const post of changed) noted.current.set(post.post_id, post.likes_count ?? 0);
+    const news = changed.filter((post) => !('liked' in post));
+    if (news.length) void askOfPosts(news).catch(() => undefined); // hearts stay empty; the list is readable
   }, [list.items]);
 
   // What arrives above a reader who is further down waits for a click.
