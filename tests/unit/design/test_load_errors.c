@@ -304,7 +304,7 @@ static void the_parts_of_an_entity_are_checked(void **state)
 		{ "    allow: {read: owner = «caller.tenant»}\n", "unknown-claim", "there is no claim 'tenant'" },
 		{ "    allow: {read: owner = caller.a«.»b}\n", "bad-term", "" },
 		{ "    login: {by: owner, secret: {PK: A, SK: B}, subject: owner, mail: «{»to: x}}\n", "missing-word",
-		  "a webhook, and 'address'" },
+		  "'mail' needs 'address'" },
 		{ "    login: {by: owner, secret: {PK: A, SK: B}, subject: owner, mail: {to: x, address: «ownr»}}\n",
 		  "unknown-attribute", "did you mean 'owner'" },
 		{ "    login: {by: owner, secret: {PK: A, SK: B}, subject: owner, session: «soon»}\n", "wrong-value", "a time, as in" },
