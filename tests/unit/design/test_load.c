@@ -653,8 +653,8 @@ static void a_condition_on_the_row_of_a_loop_is_for_each_row(void **state)
 			    "    each: other in of owner(who = 'eva')\n"
 			    "    when: other.at < now - 1 day\n"
 			    "    effects:\n"
-			    "      - {when: other.n = 1, update: Thing(other.id), with: {n: 1}}\n"
-			    "      - {delete: Thing(other.id)}\n"
+			    "      - {when: other.n = 1, update: Thing(other.id), with: {n: 2}}\n"
+			    "      - {update: Thing(other.id), with: {n: 1}}\n"
 			    "  none: {on: Thing updated, when: n > 1, update: Thing(owner), with: {n: 1}}\n");
 	const struct processor *p = d->processors;
 
