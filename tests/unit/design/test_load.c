@@ -385,7 +385,7 @@ static void accounts_and_callers(void **state)
 	SLICE_IS(d->callers.audiences[0], "web");
 	SLICE_IS(d->callers.audiences[1], "app");
 	SLICE_IS(d->callers.groups_claim, "cognito:groups");
-	SLICE_IS(d->callers.permissions_pattern, "groups of");
+	SLICE_IS(d->callers.permissions_access->name, "groups of");
 	SLICE_IS(d->callers.permissions_entity, "Group");
 	SLICE_IS(d->callers.permissions_attribute, "permissions");
 	SLICE_IS(d->callers.permissions_ref, "group");
