@@ -65,6 +65,7 @@ WITH_REASON = {
     'app/write/write_shown.c': (1, FIELDS),
     'app/write/write_update.c': (5, BODY + '; attributes that a processor removes' + '; the entry of a map that the address names'),
     'app/write/write_witness.c': (4, FIELDS + '; ' + STORED),
+    'oracle/files.c': (1, OWN + ': the entity in the record of a file'),
     'oracle/compare.c': (4, 'two items of any kind, member by member; only for a finding'),
     'oracle/imply.c': (1, STRANGER),
     'oracle/judge.c': (2, 'the names of a stored item, to tell those that the design does not know'),

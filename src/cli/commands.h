@@ -6,7 +6,7 @@
 #include "cli/command.h"
 
 extern const struct command command_call, command_check, command_client, command_copy, command_deploy, command_diff,
-	command_doc, command_new, command_processors, command_role, command_salvage, command_schema, command_serve,
-	command_token, command_verify;
+	command_doc, command_lsp, command_new, command_processors, command_role, command_salvage, command_schema,
+	command_serve, command_token, command_verify;
 
 #endif

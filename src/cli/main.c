@@ -41,9 +41,25 @@ static const struct command command_help = {
 };
 
 const struct command *const commands[] = {
-	&command_serve, &command_new,        &command_check,   &command_schema,  &command_doc,  &command_client,
-	&command_call,  &command_processors, &command_deploy,  &command_diff,    &command_copy, &command_token,
-	&command_role,  &command_verify,     &command_salvage, &command_version, &command_help, NULL,
+	&command_serve,
+	&command_new,
+	&command_check,
+	&command_lsp,
+	&command_schema,
+	&command_doc,
+	&command_client,
+	&command_call,
+	&command_processors,
+	&command_deploy,
+	&command_diff,
+	&command_copy,
+	&command_token,
+	&command_role,
+	&command_verify,
+	&command_salvage,
+	&command_version,
+	&command_help,
+	NULL,
 };
 
 static const struct command *find(const char *name)

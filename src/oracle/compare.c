@@ -48,6 +48,7 @@ struct comparing {
 	struct at_key at_key;
 	struct at_identity at_identity;
 	struct at_bond at_bond;
+	struct at_file at_file;
 	struct sum *sums;
 };
 
@@ -593,6 +594,7 @@ static void begin_group(struct comparing *c, enum fact_space space, struct slice
 		}
 		break;
 	case SPACE_BOND: c->at_bond = (struct at_bond){ .bond = &o->rules.bonds[read_be16(join.p)] }; break;
+	case SPACE_FILE: files_begin(&c->at_file, o, join); break;
 	}
 }
 
@@ -602,6 +604,8 @@ static void end(struct comparing *c, enum fact_space space)
 		at_key_end(c);
 	else if (space == SPACE_IDENTITY)
 		at_identity_end(c);
+	else if (space == SPACE_FILE)
+		files_end(&c->at_file, c->o);
 }
 
 static bool go_on(struct oracle *o, uint64_t n)
@@ -641,6 +645,7 @@ static void take_fact(struct comparing *c, struct slice group, struct slice fact
 	case SPACE_KEY: at_key_fact(c, kind, &f); break;
 	case SPACE_IDENTITY: at_identity_fact(c, kind, &f); break;
 	case SPACE_BOND: at_bond_fact(c, kind, &f); break;
+	case SPACE_FILE: files_fact(&c->at_file, c->o, kind, &f); break;
 	}
 }
 

@@ -427,6 +427,7 @@ void imply_item(struct oracle *o, struct value stored, enum fact_weight weight)
 	imply_companions(o, e, key, companions, n, weight);
 	imply_account(o, e, &full, weight);
 	imply_target(o, &item, key, &full, weight);
+	files_imply(o, &item, weight);
 	for (size_t i = 0; i < e->count_count; i++)
 		imply_count(o, &e->counts[i], &full, weight);
 	for (size_t i = 0; weight == FACT_FULL && i < e->attribute_count; i++)

@@ -1,6 +1,7 @@
 /* Mends a finding: one write, on the condition that everything that decided it is unchanged.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "app/entity/witness.h"
+#include "app/file/file.h"
 #include "app/write/write_plan.h"
 #include "oracle/oracle_internal.h"
 
@@ -46,6 +47,8 @@ struct slice oracle_mend_words(struct arena *a, const struct design *d, const st
 	case ORACLE_OUTLIVED:
 		return arena_printf(a, "%.*s is removed, with its companions and counts",
 				    SLICE_ARG(say_item(&r, f->entity, f->key)));
+	case ORACLE_FILE_LEFT:
+		return arena_printf(a, "the file %.*s is removed by the next server", SLICE_ARG(value_bytes(f->found)));
 	default: return SLICE("");
 	}
 }
@@ -516,6 +519,21 @@ static bool mend_by_removal(struct mending *m, write_unless *unless)
 	return true;
 }
 
+/* ---- files ---- */
+
+/* As the keeper does when it sees the item lose the file. */
+static bool mend_file(struct mending *m)
+{
+	const struct oracle_finding *f = m->finding;
+	struct value_member id = { SLICE("file"), f->found }, attribute = { f->attribute, VALUE_ABSENT };
+
+	attribute.value = value_make_map(m->run->arena, &id, 1);
+	if (!file_follow(m->run, f->key, value_make_map(m->run->arena, &attribute, 1), VALUE_ABSENT))
+		return false;
+	m->outcome = ORACLE_MENDED;
+	return true;
+}
+
 /* ---- all of it ---- */
 
 static bool mend(struct mending *m)
@@ -534,6 +552,7 @@ static bool mend(struct mending *m)
 	case ORACLE_CREDENTIALS_LEFT: return mend_left(m);
 	case ORACLE_ORPHAN: return mend_by_removal(m, is_no_orphan);
 	case ORACLE_OUTLIVED: return mend_by_removal(m, lives);
+	case ORACLE_FILE_LEFT: return mend_file(m);
 	default: return true;
 	}
 }

@@ -134,7 +134,7 @@ static bool make_pass(struct oracle *o)
 	o->facts = facts_new(o->options->memory ? o->options->memory : MEMORY);
 	if (!o->facts)
 		return run_fail(&o->run, PROBLEM_INTERNAL, "out of memory");
-	ok = (!o->options->stream || stream_look(o)) && scan(o);
+	ok = (!o->options->stream || stream_look(o)) && scan(o) && files_scan(o);
 	if (ok && o->options->passes > 1)
 		stream_follow(o);
 	ok = ok && refers_find_circles(o) && compare_all(o);

@@ -63,6 +63,8 @@
 	X(ORPHAN, "orphan")                         \
 	X(REQUIREMENT_BROKEN, "requirement-broken") \
 	X(OUTLIVED, "outlived")                     \
+	X(FILE_FOREIGN, "file-foreign")             \
+	X(FILE_LEFT, "file-left")                   \
 	X(DANGLING, "dangling")                     \
 	X(CIRCLE, "circle")                         \
 	/* notes */                                 \

@@ -152,7 +152,7 @@ void judge_item(struct oracle *o, const struct row *stored, bool silent, struct 
 const char *fit_value(struct run *r, const struct attribute *a, struct value v);
 
 /* ---- imply.c: what an item says about others ---- */
-enum fact_space { SPACE_KEY = 1, SPACE_IDENTITY, SPACE_BOND };
+enum fact_space { SPACE_KEY = 1, SPACE_IDENTITY, SPACE_BOND, SPACE_FILE };
 enum fact_kind {
 	/* SPACE_KEY; the join is the table's key */
 	FACT_ITEM = 1, /* shapes, entity, hash */
@@ -169,6 +169,9 @@ enum fact_kind {
 	/* SPACE_BOND; the join is the bond and the values that parent and row share */
 	FACT_PARENT = 1, /* weight, key (DELETED only) */
 	FACT_CHILD,      /* entity, whether it must have a parent, key */
+	/* SPACE_FILE; the join is the id of a file */
+	FACT_FILE = 1, /* the key of the item whose it is, and "Entity.attribute" */
+	FACT_HOLDS,    /* weight, entity, attribute, key: an item that has it */
 };
 /* shapes of a FACT_ITEM: what its key could be */
 enum {
@@ -239,6 +242,19 @@ void lives_compare(struct oracle *o, struct fact_reader *f, bool there, const st
 /* Whether every `lives while` of the item holds now. What it reads becomes a condition of the write (witness.h). */
 bool lives_still(struct run *r, const struct row *full, bool *out) MUST_CHECK;
 
+/* ---- files.c ---- */
+/* What is known of one file, while its facts are compared. */
+struct at_file {
+	struct slice id;
+	struct value item, of; /* of its record; absent: there is none */
+	bool held;             /* that item has it */
+};
+void files_imply(struct oracle *o, const struct row *item, enum fact_weight weight);
+/* Reads the records of files, as facts. */
+bool files_scan(struct oracle *o) MUST_CHECK;
+void files_begin(struct at_file *x, struct oracle *o, struct slice id);
+void files_fact(struct at_file *x, struct oracle *o, enum fact_kind kind, struct fact_reader *f);
+void files_end(struct at_file *x, struct oracle *o);
 /* ---- refer.c ---- */
 void refers_mark(struct rules *x);
 void refers_imply(struct oracle *o, const struct row *full, struct value key);

@@ -201,6 +201,7 @@ static bool is_pending(const struct oracle *o, const struct oracle_finding *f)
 	case ORACLE_COMPANION_DIFFERS: return has_key(&o->counted, f->other);
 	case ORACLE_COPY_DIFFERS: return has_key(&o->copied, f->key) || has_key(&o->copied, f->other);
 	case ORACLE_OUTLIVED: return has_key(&o->unseen, f->other);
+	case ORACLE_FILE_LEFT: return o->waiting;
 	default: return false;
 	}
 }

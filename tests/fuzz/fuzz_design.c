@@ -1,9 +1,10 @@
 /* Any text as a design: loaded, reviewed when it is one, its findings shown as text and as JSON. What is found
- * stands inside the file.
+ * stands inside the file. And editors ask about some places in it.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <stdlib.h>
 
 #include "design/design.h"
+#include "design/editor/editor.h"
 #include "json/json.h"
 
 static const char *no_env(void *ctx, const char *name)
@@ -48,6 +49,17 @@ static void run(struct slice text, struct arena *a)
 	check(json_parse(a, buf_slice(&out)) != NULL);
 }
 
+static void edit(struct slice text, struct arena *a)
+{
+	for (size_t i = 0, at = 0, from, to; i < 8; i++, at = (at * 31 + text.n / 3 + 7) % (text.n + 1)) {
+		struct editor_words l = editor_words(a, text, at);
+
+		check(l.from <= at);
+		(void)editor_what(a, text, at, &from, &to);
+		check(from <= to && to <= text.n);
+	}
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -56,6 +68,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	arena_init(&a);
 	run(slice_make(data, size), &a);
+	edit(slice_make(data, size), &a);
 	arena_release(&a);
 	return 0;
 }

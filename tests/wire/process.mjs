@@ -76,9 +76,9 @@ export function freshDirectory() {
 }
 
 /** Starts the program, allowed so many open files; `done` resolves to its exit code, or to the signal that ended it. */
-export function launch(args, { env = {}, cwd, files } = {}) {
+export function launch(args, { env = {}, cwd, files, input = false } = {}) {
   const [command, ...rest] = files ? ['sh', '-c', 'ulimit -n "$0" && exec "$@"', `${files}`, BIN, ...args] : [BIN, ...args];
-  const child = spawn(command, rest, { stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, ...env }, cwd });
+  const child = spawn(command, rest, { stdio: [input ? 'pipe' : 'ignore', 'pipe', 'pipe'], env: { ...process.env, ...env }, cwd });
   const run = { child, stdout: '', stderr: '' };
   running.add(child);
   child.stdout.on('data', (data) => { run.stdout += data; });

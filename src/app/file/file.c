@@ -173,12 +173,19 @@ static bool put_record(struct run *r, const struct file_ask *q, struct slice id)
 	return run_busy(r);
 }
 
+static bool no_store(struct run *r)
+{
+	(void)run_fail(r, PROBLEM_BUSY, "this server has not been told where files are kept");
+	r->problem.retry_after = 60;
+	return false;
+}
+
 bool file_open_slot(struct run *r, const struct file_ask *q, struct file_slot *out)
 {
 	char ulid[ULID_LENGTH];
 
 	if (!r->app->media)
-		return run_fail(r, PROBLEM_INTERNAL, "this server keeps no files");
+		return no_store(r);
 	if (!fits(r, q))
 		return false;
 	if (!ulid_new(r->now_ms, ulid))

@@ -89,7 +89,7 @@ static bool claim(struct run *r, struct file_claims *c, const struct file_ask *q
 		return true;
 	}
 	if (!r->app || !r->app->media)
-		return run_fail(r, PROBLEM_INTERNAL, "this server keeps no files");
+		return run_fail(r, PROBLEM_BUSY, "this server has not been told where files are kept");
 	if (!beside_get(r, file_new_key(r, id), &record))
 		return false;
 	if (run_explores(r))

@@ -48,6 +48,7 @@ static void write_metrics(void *ctx, struct buf *out)
 	size_t n = 0;
 
 	process_metrics(s->processes, s->process_count, out);
+	mailer_metrics(s->mailers, s->mailer_count, out);
 	for (size_t i = 0; i < s->remote_count; i++) {
 		struct remote *r = s->remotes[i].remote;
 
@@ -353,7 +354,7 @@ static bool are_files_here(const struct serve_designs *s, size_t i)
 	return design_has_files(s->list[i]) && !s->databases[i]->is_remote;
 }
 
-/* Where the files of the designs are. Servers that share a table share its files as well, so they say where these are. */
+/* Where the files of the designs are. Servers that share a table share its files as well: which, they have to be told. */
 static bool open_media(struct serve_designs *s, char *why, size_t n)
 {
 	const struct serve_options *o = s->options;
@@ -362,14 +363,11 @@ static bool open_media(struct serve_designs *s, char *why, size_t n)
 	bool any = false;
 
 	for (size_t i = 0; i < s->count; i++) {
-		any = any || design_has_files(s->list[i]);
-		if (!o->media.where && design_has_files(s->list[i]) && !are_files_here(s, i)) {
-			snprintf(why, n,
-				 "%s has files, and its table is elsewhere: say with --media s3://BUCKET where its servers keep "
-				 "them (or a directory, if there is only this one)",
+		any = any || (design_has_files(s->list[i]) && (o->media.where || are_files_here(s, i)));
+		if (!o->media.where && design_has_files(s->list[i]) && !are_files_here(s, i))
+			log_warn("%s has files, and its table is elsewhere: none can be uploaded until --media s3://BUCKET says "
+				 "where its servers keep them (or a directory, if there is only this one)",
 				 o->designs[i]);
-			return false;
-		}
 	}
 	if (!any)
 		return true;
@@ -396,7 +394,7 @@ static bool make_apps(struct serve_designs *s, char *why, size_t n)
 			return false;
 		app.design = s->list[i];
 		app.database = s->databases[i];
-		app.media = design_has_files(s->list[i]) ? s->media : NULL;
+		app.media = design_has_files(s->list[i]) && (o->media.where || are_files_here(s, i)) ? s->media : NULL;
 		s->apps[i] = app_new(&app);
 		if (!s->apps[i]) {
 			snprintf(why, n, "not enough memory");

@@ -1,4 +1,4 @@
-/* Shared by the parts of the loader. Private to design/load.
+/* Shared by the parts of the loader. Private to design/load, and to design/editor, which shows its words.
  *
  * Loading has two passes. The first reads the tree into the structs of design.h and reports wrong words and values;
  * each name of something else is noted with its place (load_later_name()). The second pass, when everything has been
@@ -301,6 +301,8 @@ void load_check_choice(struct load *l, const struct attribute *a, struct slice w
 /* name: type, clause, clause… */
 void load_attribute(struct load *l, const struct yaml_entry *e, const struct yaml *siblings, const struct entity *of,
 		    struct attribute *out);
+/* For editors: calls `fn` with the names of all types, or with all clauses. */
+void load_attribute_words(bool types_only, void (*fn)(void *ctx, struct slice word), void *ctx);
 /* The structure of that name in `types`; NULL: there is none. */
 const struct structure *load_structure(struct load *l, struct slice name);
 /* Adds the names of all structures. */

@@ -878,6 +878,18 @@ static void write_attribute_what(struct buf *b)
 	buf_byte(b, '.');
 }
 
+void load_attribute_words(bool types_only, void (*fn)(void *ctx, struct slice word), void *ctx)
+{
+	for (size_t i = 0; types_only && i < LENGTH(types); i++)
+		fn(ctx, slice_str(types[i].name));
+	for (size_t i = 0; types_only && i < LENGTH(more_types); i++)
+		fn(ctx, more_types[i]);
+	for (size_t i = 0; !types_only && i < LENGTH(flags); i++)
+		fn(ctx, slice_str(flags[i].word));
+	for (size_t i = 0; !types_only && i < LENGTH(more_clauses); i++)
+		fn(ctx, more_clauses[i]);
+}
+
 static const struct load_shape type_shape = { SHAPE_TEXT, .write_what = write_attribute_what,
 					      .write_pattern = write_attribute_pattern, .is_words = true };
 static const struct load_shape member_shape = { SHAPE_DEF, .pattern = "member" };
