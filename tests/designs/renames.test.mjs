@@ -275,7 +275,7 @@ test('check says what does not follow', async () => {
   assert.match(await said('rename: {then move: [issues of repo, milestones of repo, stars of repo]}', 'rename: {then move: [issues of repo, milestones of repo]}'), /may change, and Star refers to it \[identity-can-change\]/);
   assert.match(await said('    rename: {then move: comments of issue}\n', ''), /a Issue follows the Repo that is renamed, and Comment, which refers to it, does not \[left-behind\]/);
   assert.match(await said('then move: comments of issue', 'then move: stars of person'), /forge\.yaml:\d+:13: error: .*does not start from the identity of a Issue/);
-  assert.match(await said('then move: comments of issue', 'then move: repos'), /error: .*does not start from the identity/);
+  assert.match(await said('then move: comments of issue', 'then move: repo of id'), /error: .*does not start from the identity/);
   assert.match(await said('then move: comments of issue', 'then move: nowhere'), /error: .*nowhere/);
   assert.match(await said('{then move: comments of issue}', '{}'), /error: .*then move/);
   assert.match(await said("counts: ['Repo(owner, repo).stars']", 'requires: []'), /error: nothing says which attributes of the rows of 'stars of repo' name the Repo/);

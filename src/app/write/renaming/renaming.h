@@ -83,6 +83,9 @@ enum renaming_end {
 	RENAMING_FAILED,  /* run->problem */
 };
 enum renaming_end renaming_carry(struct run *r, const struct renaming *m, int64_t most);
+/* For an item that another program has deleted: carries out the rename to its name, if one is unfinished, so that what
+ * goes with it is there. BUSY: not yet. What cannot follow is left over. */
+bool renaming_settle(struct run *r, const struct entity *e, const struct value *args) MUST_CHECK;
 /* For app_tick(): carries out all markers, a number of rows at most. *next_ms: the time until there is more to do;
  * INT64_MAX: nothing is left. */
 bool renaming_sweep(struct run *r, int64_t *next_ms) MUST_CHECK;
