@@ -22,6 +22,9 @@
  *   N7  A child that cannot follow (its place is taken, it does not fit the design) stays where it is, and so do the
  *       markers; it is tried again. Nothing is overwritten or removed.
  *   N8  A write to a child that has not followed counts on the parent under its new name (renamed.h).
+ *   N9  A child that begins under the new name, meanwhile, does not take the place of one that still follows, nor a
+ *       value that is unique among them: the marker of the name is not there, or both were looked for. (Nothing begins
+ *       under the old name, so what was not there stays so.)
  *
  * The stream has a removal and a new item for each child. So that processors take them for what they are, the child
  * is first marked where it is (RENAMING_LEAVES), and has RENAMING_CAME where it arrives: process/tail/change.c.
