@@ -10,7 +10,7 @@
 #include "app/rest/app_exchange.h"
 #include "app/rest/idempotency.h"
 #include "app/write/deleting.h"
-#include "app/write/renaming.h"
+#include "app/write/renaming/renaming.h"
 #include "app/write/write.h"
 #include "base/alloc.h"
 #include "base/clock.h"
@@ -121,11 +121,6 @@ void app_set_operators_handler(struct app *app, app_operators *fn, void *ctx)
 bool app_deletions_settled(const struct app *app)
 {
 	return atomic_load(&app->deletions_swept) == atomic_load(&app->deletions_noted) + 1;
-}
-
-bool app_renames_settled(const struct app *app)
-{
-	return atomic_load(&app->renames_swept) == atomic_load(&app->renames_noted) + 1;
 }
 
 void app_set_keeper_runs(struct app *app, bool runs)
@@ -326,7 +321,7 @@ static int64_t sweep_renames(struct app *app, struct run *r)
 {
 	int64_t next_ms = INT64_MAX;
 
-	if (app_renames_settled(app))
+	if (atomic_load(&app->renames_swept) == atomic_load(&app->renames_noted) + 1)
 		return INT64_MAX;
 	if (r->now_ms < app->rename_ms &&
 	    r->now_ms > app->rename_ms - SWEEP_EVERY_MS) /* the clock may have been set back */

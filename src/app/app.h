@@ -47,8 +47,6 @@ void app_set_operators_handler(struct app *app, app_operators *fn, void *ctx);
 void app_set_keeper_runs(struct app *app, bool runs);
 /* Whether all deletions that this server knows of are complete (write/deleting.h). */
 bool app_deletions_settled(const struct app *app);
-/* The same for renames that children follow. */
-bool app_renames_settled(const struct app *app);
 
 /* CALLER_SECRET_BYTES of the server's secret; lives as long as the app. Never send it: derive something from it. */
 const uint8_t *app_secret(const struct app *app);

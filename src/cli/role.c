@@ -69,7 +69,7 @@ const struct command command_role = {
 	.about = "Gives an account of a design that is being served a role. DESIGN is its name or its file, NAME\n"
 		 "whatever the account logs in with. It holds from the next request, without another login.",
 	.flags = flags,
-	.examples = "  thorpe role perfectit ann@example.com admin\n"
+	.examples = "  thorpe role social ann@example.com admin\n"
 		    "  thorpe role designs/wavyblog.yaml ann author --endpoint https://api.example.com --backend aws",
 	.least_words = 3,
 	.most_words = 3,

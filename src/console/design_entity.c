@@ -150,6 +150,16 @@ static void put_action(struct buf *b, const struct action *a)
 	json_close(b, '}');
 }
 
+static struct slice renames(struct arena *a, const struct rename_rule *r)
+{
+	struct buf b;
+
+	buf_init(&b, a);
+	for (size_t i = 0; i < r->then_count; i++)
+		buf_printf(&b, "%s%.*s", i ? ", " : "then moves ", SLICE_ARG(r->then_move[i]));
+	return buf_slice(&b);
+}
+
 static struct slice deletes(struct arena *a, const struct delete_rule *r)
 {
 	struct buf b;
@@ -248,6 +258,7 @@ void design_entity_doc(struct buf *b, const struct design *d, const struct entit
 	put_allow(b, e);
 	PUT_LIST(b, "actions", put_action, e->actions, e->action_count);
 	doc_member(b, "deletes", deletes(b->arena, &e->delete_));
+	doc_member(b, "renames", renames(b->arena, &e->rename));
 	put_routes(b, d, e);
 	json_close(b, '}');
 }

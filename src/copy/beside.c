@@ -1,7 +1,7 @@
 /* The table beside a design's (app/db/beside.h), copied at the switch, when nothing changes it any more. It has no
  * stream, and is small.
  *
- *   copied    DELETING (unfinished deletions: M1 to M6 continue at the target), PARKED and the positions of its
+ *   copied    DELETING and RENAMING (unfinished deletions and renames continue at the target), PARKED and the positions of its
  *             retries, PROCESSOR (paused; not a waiting replay, which belongs to the old stream), REPLY (answers under
  *             an Idempotency-Key), LOGIN (failed logins), SECRET (tokens, cursors), MAIL (tokens to send), and all kinds not
  *             listed here

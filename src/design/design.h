@@ -386,6 +386,7 @@ struct entity {
 	size_t action_count;
 	struct delete_rule delete_;
 	struct rename_rule rename;
+	bool is_renamed; /* its items can be given up names that others still use: `rename` is said of it, or it follows */
 	struct login login;
 	struct slice version; /* attribute that If-Match compares: updated_at or a version counter */
 	const struct name *version_at;

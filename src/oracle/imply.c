@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include <xxhash.h>
 #include "app/entity/input.h"
+#include "app/entity/renamed.h"
 #include "oracle/oracle_internal.h"
 
 #define HASH_BYTES 16
@@ -241,6 +242,8 @@ bool identity_join(struct run *r, const struct entity *e, const struct value *ar
 {
 	struct buf b;
 
+	if (r->renames)
+		args = renamed_name(r, e, args, n);
 	buf_init(&b, r->arena);
 	buf_be16(&b, (uint16_t)entity_index(r->design, e));
 	for (size_t i = 0; i < n; i++) {
@@ -290,11 +293,16 @@ static void imply_target(struct oracle *o, const struct row *stored, struct valu
 static void imply_gone_target(struct oracle *o, const struct row *full)
 {
 	const struct entity *e = full->entity;
+	struct renamed *renames = o->run.renames;
 	struct slice join;
 	struct buf b;
+	bool ok;
 
-	if (!rules_of(o, e)->is_target ||
-	    !identity_join(&o->run, e, entity_identity(&o->run, full), e->param_count, &join))
+	o->run.renames = NULL; /* what left its name is not what has the new one */
+	ok = rules_of(o, e)->is_target &&
+	     identity_join(&o->run, e, entity_identity(&o->run, full), e->param_count, &join);
+	o->run.renames = renames;
+	if (!ok)
 		return;
 	b = fact_begin(o, SPACE_IDENTITY, join, FACT_GONE);
 	fact_add(o, &b);
@@ -370,6 +378,9 @@ static void imply_copy(struct oracle *o, size_t at, const struct row *stored, st
 		r->problem = (struct problem){ 0 };
 		return;
 	}
+	/* Of an item that has not followed yet: it is copied again when that follows. */
+	if (r->renames && renamed_name(r, source, args, a->copy_arg_count) != args)
+		return;
 	b = fact_begin(o, SPACE_IDENTITY, join, FACT_COPY);
 	fact_put_hash(&b, row_get(stored, a->at));
 	buf_be16(&b, (uint16_t)entity_index(r->design, e));

@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "app/entity/input.h"
 #include "app/write/joined.h"
+#include "app/write/renaming/renaming.h"
 #include "oracle/oracle_internal.h"
 
 struct judging {
@@ -126,7 +127,8 @@ static bool is_known(const struct judging *j, struct slice name)
 	return entity_attribute(j->entity, name) ||
 	       (n && (n->key || key_has_rule(j->entity->keys, j->entity->key_count, n))) || slice_equal(name, d->ttl) ||
 	       (j->entity->login.present && slice_equal(name, j->entity->login.password)) ||
-	       (j->entity->delete_.refuse_count && slice_equal(name, JOINED_ATTRIBUTE));
+	       (j->entity->delete_.refuse_count && slice_equal(name, JOINED_ATTRIBUTE)) ||
+	       slice_equal(name, RENAMING_CAME) || slice_equal(name, RENAMING_LEAVES);
 }
 
 /* Credentials that are an entity have the attribute of the login. */

@@ -2,7 +2,8 @@
  * during a scan cannot be compared.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "oracle/oracle_internal.h"
-#include "app/db/dyn.h"
+#include "app/db/beside.h"
+#include "app/entity/renamed.h"
 #include "app/write/keep.h"
 #include "base/grow.h"
 #include "process/checkpoint_table.h"
@@ -146,13 +147,62 @@ static bool look_at_markers(struct oracle *o, const struct entity *e)
 	return !o->failed;
 }
 
+/* ---- renames that take time ---- */
+
+static const struct value *kept_args(struct oracle *o, const struct entity *e, struct value identity)
+{
+	const struct value *args = renamed_args(&o->run, e, identity);
+	struct value *kept = arena_array(&o->kept, struct value, e->param_count);
+
+	for (size_t i = 0; args && i < e->param_count; i++)
+		kept[i] = value_copy(&o->kept, args[i]);
+	return args ? kept : NULL;
+}
+
+/* A marker (app/entity/renamed.h) says that what names the item by its old name means the new one, and that rows under
+ * the old name are on their way. Both markers of a rename say it; once is enough. */
+static void take_rename(struct oracle *o, const struct entity *e, struct value marker)
+{
+	struct run *r = &o->run;
+	struct renamed *x = arena_new(&o->kept, struct renamed);
+	struct value from = value_get(marker, SLICE("from"));
+	struct row values = row_lay(r->arena, e, value_get(marker, SLICE("values")));
+
+	if (!value_equal(renamed_key(r, e, from), beside_key(r, beside_text(marker, "PK"), beside_text(marker, "SK"))))
+		return;
+	*x = (struct renamed){ r->renames, e, kept_args(o, e, from), kept_args(o, e, value_get(marker, SLICE("to"))),
+			       false };
+	imply_deleting(o, &values); /* under the old name */
+	if (x->from && x->to)
+		r->renames = x;
+}
+
+static bool look_at_renames(struct oracle *o, const struct entity *e)
+{
+	struct run *r = &o->run;
+	struct dyn_page page = { .last = VALUE_ABSENT };
+
+	do {
+		if (!beside_query(r, renamed_kind(r, e), PAGE, page.last, &page))
+			return false;
+		for (size_t i = 0; i < page.count; i++)
+			take_rename(o, e, page.items[i]);
+	} while (value_present(page.last));
+	return !o->failed;
+}
+
 static bool look_at_all_markers(struct oracle *o)
 {
 	const struct design *d = o->run.design;
 
-	for (size_t i = 0; i < d->entity_count; i++)
-		if (d->entities[i].delete_.then_count && !look_at_markers(o, &d->entities[i]))
+	o->run.renames = NULL;
+	for (size_t i = 0; i < d->entity_count; i++) {
+		const struct entity *e = &d->entities[i];
+
+		if ((e->delete_.then_count && !look_at_markers(o, e)) ||
+		    (e->rename.then_count && !look_at_renames(o, e)))
 			return false;
+	}
 	return true;
 }
 

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
+import net from 'node:net';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { Caller, ROOT, clientsFor, freshDirectory, runToEnd, scan, startDesign, startServer, until, verify } from './harness.mjs';
@@ -251,6 +252,29 @@ test('of three servers at one table one sends; and another, when it dies', async
   for (const n of [0, 2]) await servers[n].stop();
   ddb.destroy();
   await tables.stop();
+});
+
+test('what was sent, tried again, given up and waits is in /metrics', async () => {
+  const text = await (await fetch(`${app.server.endpoint}/metrics`)).text();
+  const value = (name) => Number(new RegExp(`^thorpe_mail_${name}\\{design="letters"\\} (\\d+)$`, 'm').exec(text)[1]);
+  assert.ok(value('sent_total') >= smtp.mails.length - 2 && value('sent_total') <= smtp.mails.length, `${value('sent_total')} of ${smtp.mails.length}`);
+  assert.ok(value('retries_total') >= 14 && value('given_up_total') >= 3);
+  assert.equal(value('waiting'), (await notes()).length);
+});
+
+test('a mail server that says nothing does not keep the server from ending', async () => {
+  const silent = net.createServer(() => {}).listen(0, '127.0.0.1');
+  await new Promise((resolve) => { silent.once('listening', resolve); });
+  const connected = new Promise((resolve) => { silent.once('connection', resolve); });
+  const server = await startServer({ data: null, env: QUICK, args: ['--design', file, '--smtp', `smtp://127.0.0.1:${silent.address().port}`, ...FROM] });
+  const nobody = new Caller(`${server.endpoint}/api/letters`);
+  await ask(await account(nobody), nobody);
+  const socket = await connected;
+  const began = Date.now();
+  await server.stop();
+  assert.ok(Date.now() - began < 15_000, `${Date.now() - began} ms`);
+  socket.destroy();
+  silent.close();
 });
 
 test('what waits holds no token, and nothing that makes one', async () => {

@@ -11,7 +11,7 @@ import { OPERATOR, play, report, start, writeAll } from './round-trips-world.mjs
 const WRITE = 2; // what decides it is read at once, then it is written
 const ITEM = 1;
 /** What is written together with an item refers to items that only its own attributes name: they are read after it. */
-const MORE = { saas: { 'create Tenant': 3, 'accept Invite': 3 } };
+const MORE = { saas: { 'create Tenant': 3, 'accept Invite': 3 }, 'code-host': { 'delete Organisation': 3 } };
 
 for (const name of designs) {
   test(`${name}: writes make two round trips one after the other; an item is read with one`, async (t) => {
@@ -58,6 +58,9 @@ const RULES = 1; // what rules look at for each row is read at once, after the r
 const today = new Date().toISOString().slice(0, 10);
 const ADDRESSES = {
   blog: { 'has liked': '/users/sub-davi/liked/post-moqueca' },
+  'code-host': {
+    'repository by name': '/repos/analytical/engine', 'repositories of owner': '/accounts/analytical/repositories',
+  },
   devices: {
     'readings of device': `/devices/weather-1/readings/temperature/days/${today}`, 'devices in cell': '/map/u1x0',
     nearby: '/nearby?cells=u1x0,u1x1&lat=53.54&lon=9.98',

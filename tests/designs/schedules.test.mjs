@@ -101,3 +101,58 @@ test('what is no schedule is an error with its place', async () => {
     assert.equal(code, 0, `${good}: ${stdout}`);
   }
 });
+
+test('a row that the rules refuse is passed over, and the run reaches the others; the next run comes back to it', async () => {
+  const path = join(freshDirectory(), 'closing.yaml');
+  writeFileSync(path, `design: closing
+title: Closing
+table: closing
+key: [PK, SK]
+stream: new and old images
+callers: {roles: [user]}
+accept: {hot-partition: a test}
+entities:
+  Shop:
+    path: /shops/<id>
+    attributes: {id: slug, size: "integer 0..99, default 1", open: "boolean, default true", locked: "boolean, default false"}
+    keys: {PK: SHOPS, SK: SHOP#<id>}
+    check:
+      open or not locked: it is locked
+    allow: {create, read, update: caller is user}
+  Mark:
+    path: /marks/<id>
+    internal: true
+    attributes: {id: slug, size: "integer 0..9"}
+    keys: {PK: MARK#<id>, SK: MARK}
+    allow: {read: anyone}
+access:
+  shops: {path: /all, query: table, where: {PK: SHOPS}, returns: Shop}
+  mark: {path: /mark/<id>, get: Mark(id)}
+processors:
+  close:
+    every: day at 03:00
+    each: shop in shops()
+    effects:
+      - {put: Mark, with: {id: shop.id, size: shop.size}}
+      - {update: Shop(shop.id), with: {open: false}}
+`);
+  const app = await startDesign(path);
+  const ann = await app.as('ann', 'user');
+  const operator = await app.operator();
+  for (const [id, more] of [['a', { locked: true }], ['b', {}], ['c', { locked: true }], ['d', { size: 50 }], ['e', {}]]) await ann.put(`/shops/${id}`, more);
+  await app.settled();
+  const open = async () => (await ann.list('/all')).filter((shop) => shop.open).map(({ id }) => id);
+  await operator.post('/processors/close/run');
+  await app.settled();
+  assert.deepEqual(await open(), ['a', 'c']);
+  for (const id of ['a', 'b', 'c', 'e']) await ann.get(`/mark/${id}`);
+  await ann.get('/mark/d', { status: 404 });
+  const told = (await operator.get('/processors/close')).body;
+  assert.equal(told.passed_over.refused, 3);
+  assert.match(told.last_passed_over, /^a row of the run: /);
+  assert.equal(told.last_problem, undefined);
+  await ann.patch('/shops/a', { locked: false });
+  await operator.post('/processors/close/run');
+  await app.settled();
+  assert.deepEqual(await open(), ['c']);
+});

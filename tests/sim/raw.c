@@ -85,8 +85,9 @@ static bool is_free(struct raw *w, const struct attribute *a)
 {
 	const struct entity *e = w->entity;
 
-	if ((a->type != ATTR_STRING && a->type != ATTR_TEXT) || a->unique || a->fixed || a->id || a->derived ||
-	    a->copy_entity.n || a->hidden || a->compressed || a->lower || a->from_key || keep_depends(e, a->at))
+	if ((a->type != ATTR_STRING && a->type != ATTR_TEXT) || a->unique || a->fixed || a->matches || a->id ||
+	    a->derived || a->copy_entity.n || a->hidden || a->compressed || a->lower || a->from_key ||
+	    keep_depends(e, a->at))
 		return false;
 	for (size_t i = 0; i < e->count_count; i++) {
 		struct name_list names = { 0 };

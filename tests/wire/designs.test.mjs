@@ -69,6 +69,31 @@ thorpeTest('check --watch looks again whenever the file changes, is replaced, go
   assert.equal(await run.done, 'SIGINT');
 });
 
+thorpeTest('check --watch says what is wrong within a tenth of a second of the save', async () => {
+  const file = join(freshDirectory(), 'quick.yaml');
+  const design = (n) => `design: quick\ntable: Quick\nkey: [PK]\nentities:\n  A:\n    path: /as/<id>\n    attributes: {id: string, n${n}: strng}\n    keys: {PK: A#<id>}\n`;
+  writeFileSync(file, design(0));
+  const run = launch(['check', file, '--watch']);
+  await until('the first look', () => run.stdout.includes('n0: strng'));
+  const took = [];
+  for (let n = 1; n <= 9; n++) {
+    const said = new Promise((resolve) => {
+      const look = () => {
+        if (!run.stdout.includes(`n${n}: strng`)) return;
+        run.child.stdout.off('data', look);
+        resolve(performance.now());
+      };
+      run.child.stdout.on('data', look);
+    });
+    const saved = performance.now();
+    writeFileSync(file, design(n));
+    took.push((await said) - saved);
+  }
+  run.child.kill('SIGKILL');
+  took.sort((a, b) => a - b);
+  assert.ok(took[4] < 100, `half of the times: ${took.map(Math.round).join(' ')} ms`); // the others: a busy machine
+});
+
 thorpeTest('serve --design makes the tables, and finds them again', async () => {
   const data = freshDirectory();
   const args = designs.flatMap((file) => ['--design', file]);

@@ -25,6 +25,16 @@ export const isNumber = (type: string) => ['number', 'integer', 'epoch'].include
 
 export const hasShape = (attribute: Attribute) => !!(attribute.members || attribute.each);
 
+/** With what its elements are, where the type says only that: `list of string`. Maps and lists of anything stay as they are. */
+export function withElements(attribute: Attribute): Attribute {
+  const of = /^(?:list|set) of (?!list|set|map)(.+)$/.exec(attribute.type)?.[1];
+  if (attribute.members) return { ...attribute, members: attribute.members.map(withElements) };
+  if (attribute.each) return { ...attribute, each: withElements(attribute.each) };
+  if (!of) return attribute;
+  const { choices, ...list } = attribute;
+  return { ...list, each: { name: '', type: of, flags: [], line: attribute.line, ...(choices ? { choices } : {}) } };
+}
+
 function kindOfField(attribute: Attribute): FieldKind {
   if (hasShape(attribute)) return 'structure';
   if (attribute.choices?.length) return 'choice';
@@ -48,6 +58,7 @@ function keptBy(attribute: Attribute, creating: boolean): string | null {
 export function fieldsOfEntity(entity: Entity, creating: boolean): FormField[] {
   return entity.attributes
     .filter((attribute) => !attribute.flags.includes('hidden'))
+    .map(withElements)
     .map((attribute) => ({
       name: attribute.name,
       kind: kindOfField(attribute),
@@ -61,12 +72,21 @@ export function fieldsOfEntity(entity: Entity, creating: boolean): FormField[] {
     }));
 }
 
+/** The numbers of a list or set; null: there are other elements. */
+function numbersOf(stored: NonNullable<Item[string]>): string[] | null {
+  if ('NS' in stored) return stored.NS;
+  const list = 'L' in stored ? stored.L.map((one) => ('N' in one ? one.N : null)) : [null];
+  return list.includes(null) ? null : (list as string[]);
+}
+
 /** A value of the REST API as the text of its field; absent and null are nothing. Numbers come from the item, with all their digits. */
 export function fieldText(field: FormField, body: Record<string, unknown>, item: Item | null): string {
   const stored = item?.[field.name];
   const value = body[field.name];
   if (value === undefined || value === null) return '';
   if (field.kind === 'number' && stored && 'N' in stored) return stored.N;
+  const numbers = stored && field.shape?.each && isNumber(field.shape.each.type) ? numbersOf(stored) : null;
+  if (numbers) return `[${numbers.join(', ')}]`;
   return field.kind === 'json' || field.kind === 'structure'
     ? formatJson(value)
     : typeof value === 'string'
@@ -140,7 +160,11 @@ export function problemOf(error: Error & { body?: unknown }): Problem {
     detail?: string;
   };
   const fields: Record<string, string> = {};
-  for (const { attribute, detail } of body.errors ?? []) if (attribute) fields[attribute] = detail ?? error.message;
+  for (const { attribute, detail } of body.errors ?? []) {
+    const element = /^element (\d+): (.*)$/s.exec(detail ?? '');
+    if (attribute && element) fields[`${attribute}[${Number(element[1]) - 1}]`] = element[2]!;
+    else if (attribute) fields[attribute] = detail ?? error.message;
+  }
   if (body.attribute) fields[body.attribute] = body.detail ?? error.message;
   return { message: error.message, fields };
 }

@@ -183,6 +183,8 @@ export interface Entity {
   }[];
   /** What a delete does: "deletes the item", "sets status to deleted"… */
   deletes: string;
+  /** What follows when its identity changes: "then moves issues of repo"; empty: nothing. */
+  renames: string;
   routes: { method: string; path: string; does: string; request: string }[];
 }
 

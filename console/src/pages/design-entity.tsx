@@ -160,6 +160,11 @@ function Details({ design, entity }: { design: Design; entity: Entity }) {
             <li>
               <b>delete</b> {entity.deletes}
             </li>
+            {entity.renames && (
+              <li>
+                <b>rename</b> {entity.renames}
+              </li>
+            )}
             {entity.version && (
               <li>
                 version in <code>{entity.version}</code>

@@ -1,5 +1,6 @@
 // A structured value as a form: rows of a list, named entries of a map, members with their types.
 // SPDX-License-Identifier: Apache-2.0
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import { JsonError, formatJson, isObject, parseJson } from '../lib/exact-json';
 import { hasShape, isNumber } from '../lib/entity-form';
 import type { Attribute } from '../lib/types';
@@ -15,7 +16,8 @@ interface PartProps {
   onValue: (value: unknown) => void;
 }
 
-const empty = (shape: Attribute): unknown => (shape.type.startsWith('list') ? [] : hasShape(shape) ? {} : '');
+const isRows = (shape: Attribute) => /^(list|set)\b/.test(shape.type);
+const empty = (shape: Attribute): unknown => (isRows(shape) ? [] : hasShape(shape) ? {} : '');
 const shown = (value: unknown) =>
   value === undefined || value === null ? '' : typeof value === 'string' ? value : formatJson(value);
 
@@ -40,6 +42,16 @@ function Scalar({ shape, value, path, onValue }: PartProps) {
         value={shown(value)}
         onChange={set}
         options={[{ value: '', label: '(absent)' }, ...choices]}
+        aria-label={path}
+      />
+    );
+  if (shape.type === 'text')
+    return (
+      <textarea
+        class="input"
+        rows={Math.min(8, Math.max(2, shown(value).split('\n').length))}
+        value={shown(value)}
+        onInput={(event) => set(event.currentTarget.value)}
         aria-label={path}
       />
     );
@@ -102,23 +114,77 @@ function Members({ shape, value, path, errors, onValue }: PartProps) {
 function Rows({ shape, value, path, errors, onValue }: PartProps) {
   const rows = Array.isArray(value) ? (value as unknown[]) : [];
   const each = shape.each!;
+  const alone = !hasShape(each); // its field has the row's name
+  const ordered = shape.type.startsWith('list') && rows.length > 1;
+  const list = useRef<HTMLDivElement>(null);
+  /** What is moved keeps the focus, so that it can be moved on. */
+  const focus = useRef<string>();
+  useLayoutEffect(() => {
+    if (focus.current) list.current?.querySelector<HTMLElement>(focus.current)?.focus();
+    focus.current = undefined;
+  });
+  const move = (from: number, to: number, button: string) => {
+    const next = rows.filter((_, k) => k !== from);
+    next.splice(to, 0, rows[from]);
+    const edge = to === 0 || to === rows.length - 1;
+    focus.current = `:scope > :nth-child(${to + 1}) > ${edge ? '[data-move]:not(:disabled)' : `[data-move=${button}]`}`;
+    onValue(next);
+  };
+  const add = () => {
+    focus.current = `:scope > :nth-child(${rows.length + 1}) :is(input, select, textarea)`;
+    onValue([...rows, empty(each)]);
+  };
   return (
-    <div class="structure">
+    <div class="structure" ref={list}>
       {rows.map((row, i) => (
-        <div class="structure-row" key={i} role="group" aria-label={`${path}[${i}]`}>
+        <div class="structure-row" key={i} {...(alone ? {} : { role: 'group', 'aria-label': `${path}[${i}]` })}>
           <Structure
             shape={each}
             value={row}
             path={`${path}[${i}]`}
             errors={errors}
-            onValue={(next) => onValue(rows.map((old, k) => (k === i ? next : old)))}
+            onValue={(next) => onValue(rows.map((old, k) => (k === i ? (next ?? '') : old)))}
           />
-          <Button small title={`Remove ${path}[${i}]`} onClick={() => onValue(rows.filter((_, k) => k !== i))}>
+          {ordered && (
+            <>
+              <Button
+                small
+                data-move="up"
+                aria-label={`Move ${path}[${i}] up`}
+                title={`Move ${path}[${i}] up`}
+                disabled={i === 0}
+                onClick={() => move(i, i - 1, 'up')}
+              >
+                ↑
+              </Button>
+              <Button
+                small
+                data-move="down"
+                aria-label={`Move ${path}[${i}] down`}
+                title={`Move ${path}[${i}] down`}
+                disabled={i === rows.length - 1}
+                onClick={() => move(i, i + 1, 'down')}
+              >
+                ↓
+              </Button>
+            </>
+          )}
+          <Button
+            small
+            title={`Remove ${path}[${i}]`}
+            aria-label={alone ? `Remove ${path}[${i}]` : undefined}
+            onClick={() => onValue(rows.filter((_, k) => k !== i))}
+          >
             Remove
           </Button>
+          {alone && errors[`${path}[${i}]`] && (
+            <span class="field-error" role="alert">
+              {errors[`${path}[${i}]`]}
+            </span>
+          )}
         </div>
       ))}
-      <Button small onClick={() => onValue([...rows, empty(each)])}>
+      <Button small onClick={add}>
         Add to {path}
       </Button>
     </div>
@@ -172,7 +238,7 @@ function Structure(props: PartProps) {
   const { shape } = props;
   if (shape.members) return <Members {...props} />;
   if (!shape.each) return <Scalar {...props} />;
-  return shape.type.startsWith('list') ? <Rows {...props} /> : <Entries {...props} />;
+  return isRows(shape) ? <Rows {...props} /> : <Entries {...props} />;
 }
 
 /** The field's text is JSON, in which typed numbers are still texts: fieldValue() reads them. */

@@ -1,6 +1,7 @@
 /* The table next to the design's, <table>.thorpe: the runtime's own data. Processors keep their positions there
- * (process/checkpoint.h), deletions their markers (app/write/deleting.h), accounts their sessions (auth/sessions.h),
- * mail to send its notes (auth/mail.h), and servers that share a remote table their common state: replies under an Idempotency-Key (idempotency_shared.c), failed
+ * (process/checkpoint.h), deletions and renames their markers (app/write/deleting.h, renaming.h), accounts their
+ * sessions (auth/sessions.h), mail to send its notes (auth/mail.h), and servers that share a remote table their common
+ * state: replies under an Idempotency-Key (idempotency_shared.c), failed
  * logins (caller_attempt.c). Its key is PK and SK, both strings; BESIDE_TTL is its ttl attribute.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef THORPE_APP_DB_BESIDE_H

@@ -21,9 +21,10 @@
 #define RENAMED_PREFIX "RENAMING#"
 
 struct renamed {
-	const struct renamed *next;
+	struct renamed *next;
 	const struct entity *entity;
 	const struct value *from, *to; /* identities */
+	bool over;                     /* nothing was found there either */
 };
 
 /* The identity as a map; absent: a part is missing. */
@@ -33,11 +34,14 @@ const struct value *renamed_args(struct run *r, const struct entity *e, struct v
 /* The PK of an entity's markers; the key of the marker of a name. */
 struct slice renamed_kind(struct run *r, const struct entity *e);
 struct value renamed_key(struct run *r, const struct entity *e, struct value identity);
-/* Makes the run lead from one name to the other. */
-void renamed_note(struct run *r, const struct entity *e, const struct value *from, const struct value *to);
-/* Looks for a marker that leads away from the name, and notes it; *found false: none, or the run knows it already. */
+/* For an item that was not found: looks for a marker that leads away from its name, or, if it follows another item, for
+ * one of that item's: then it may be under either name. Notes what it finds; *found: look again. */
 bool renamed_look(struct run *r, const struct entity *e, const struct value *args, size_t n, bool *found) MUST_CHECK;
+/* Whether the item of this name has another one now, and its children still follow. */
+bool renamed_away(struct run *r, const struct entity *e, const struct value *args, bool *out) MUST_CHECK;
 /* The identity that these values mean in this run. */
 const struct value *renamed_now(const struct run *r, const struct entity *e, const struct value *args, size_t n);
+/* The same, and of an item that follows another the name it will have when it has followed. */
+const struct value *renamed_name(struct run *r, const struct entity *e, const struct value *args, size_t n);
 
 #endif

@@ -18,7 +18,7 @@
 	X(REQUIREMENT, "requirement", true) /* a put whose requirement or count target fails */         \
 	X(INCOMPLETE, "incomplete", true)   /* a put without part of its key or a required attribute */ \
 	X(UNFIT, "unfit", true)             /* an item in the table does not fit the design */          \
-	X(REFUSED, "refused", true)         /* the keeper: the effect breaks a rule of the design */
+	X(REFUSED, "refused", true)         /* the keeper, a row of a schedule: the effect breaks a rule */
 enum passed_over_reason {
 #define X(name, word, told) PASSED_OVER_##name,
 	PASSED_OVER_MAP(X)

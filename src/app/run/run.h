@@ -128,7 +128,7 @@ struct run {
 	struct problem problem;
 	struct trace *trace;            /* NULL: not traced */
 	struct memo *memo;              /* other items that rules have read: entity.h */
-	const struct renamed *renames;  /* unfinished ones that this run has met: renamed.h */
+	struct renamed *renames;        /* unfinished ones that this run has met: renamed.h */
 	struct witnesses *witnesses;    /* items a write reads while it decides: witness.h; NULL: not recorded */
 	const struct dyn_write *riders; /* to include in the next write: dyn.h; NULL: none */
 	size_t rider_count;

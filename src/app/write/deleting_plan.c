@@ -3,7 +3,7 @@
 #include "app/run/state.h"
 #include "app/entity/renamed.h"
 #include "app/write/deleting_internal.h"
-#include "app/write/renaming.h"
+#include "app/write/renaming/renaming.h"
 #include "base/log.h"
 
 #define TOGETHER_MOST 25  /* children removed in the deletion's own transaction */

@@ -3,7 +3,7 @@
 #include "app/write/deleting_internal.h"
 
 #include "app/read/read.h"
-#include "app/write/renaming.h"
+#include "app/write/renaming/renaming.h"
 
 #define ACTIONS_MOST (DYN_MOST_ACTIONS - 10) /* leaves room for riders and a marker's condition */
 
@@ -215,7 +215,7 @@ static bool doom_one(struct plan *p, const struct marker *m, const struct doomed
 	struct write *w = arena_new(p->run->arena, struct write);
 	struct plan child;
 
-	if (value_present(value_get(stored, RENAMING_LEAVES))) { /* renaming_unmark() */
+	if (renaming_leaves(stored)) { /* renaming_unmark() */
 		*fits = false;
 		return true;
 	}

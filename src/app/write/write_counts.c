@@ -5,7 +5,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "app/entity/renamed.h"
 #include "app/write/joined.h"
-#include "app/write/renaming.h"
+#include "app/write/renaming/renaming.h"
 #include "base/grow.h"
 
 /* ---- conditions on a target ---- */
@@ -231,7 +231,7 @@ static bool named_before(struct plan *p, const struct reference *to, const struc
 static bool may_lead(struct plan *p, const struct reference *to, const struct value *args, bool *before, bool *out)
 {
 	*before = *out = true;
-	if (!to->to->rename.then_count)
+	if (!to->to->is_renamed)
 		return true;
 	if (!named_before(p, to, args, before))
 		return false;
@@ -257,7 +257,7 @@ static bool move_counter(struct plan *p, const struct count_rule *c, struct valu
 		return !starts || plan_tell_missing(p->write, &ask);
 	if (!entity_locate(p->run, e, args, c->target.arg_count, &key))
 		return false;
-	if (!value_present(key) && before && e->rename.then_count) {
+	if (!value_present(key) && before && e->is_renamed) {
 		if (!renamed_look(p->run, e, args, c->target.arg_count, &leads) ||
 		    (leads && !entity_locate(p->run, e, args, c->target.arg_count, &key)))
 			return false;
@@ -272,7 +272,7 @@ static bool move_counter(struct plan *p, const struct count_rule *c, struct valu
 	if (!starts && value_equal(key, p->write->gone))
 		return true;
 	a = plan_target(p, e, key);
-	if (e->rename.then_count && before)
+	if (e->is_renamed && before)
 		a->args = args;
 	a->named = a->named || c->each.list;
 	return fields_move(p->run, &a->add, c->attribute, n) && (!starts || plan_add_ask(p, a, &ask));
@@ -403,7 +403,7 @@ static bool require_one(void *ctx, struct scope *s)
 	if (is_self(p, key))
 		return ask_self(p, &ask);
 	a = plan_target(p, e, key);
-	if (e->rename.then_count && before)
+	if (e->is_renamed && before)
 		a->args = args;
 	return plan_add_ask(p, a, &ask);
 }

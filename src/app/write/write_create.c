@@ -1,5 +1,6 @@
 /* Creating: from the input to the whole item, and into the table.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "app/entity/renamed.h"
 #include "app/write/deleting.h"
 #include "app/entity/input.h"
 #include "base/grow.h"
@@ -204,6 +205,23 @@ static bool hide_source(struct write *w, const struct attribute *a, struct value
 	return !a->kept_by.n || plan_tell_missing(w, &(struct plan_ask){ .reference = &source, .args = args });
 }
 
+/* Uses the source as read in this try: if it has changed since, the commit notices. Effects may run long after they
+ * read it. A missing source may have another name now. */
+static bool look_at_source(struct write *w, const struct attribute *a, const struct value *args, struct value *key,
+			   struct entity_look *look)
+{
+	struct run *r = w->run;
+	bool renamed = false;
+
+	if (!entity_locate(r, a->copy_of, args, a->copy_arg_count, key) ||
+	    !entity_look_at(r, a->copy_of, *key, w->trusted, look))
+		return false;
+	if (!look->item.entity && !renamed_look(r, a->copy_of, args, a->copy_arg_count, &renamed))
+		return false;
+	return !renamed || (entity_locate(r, a->copy_of, args, a->copy_arg_count, key) &&
+			    entity_look_at(r, a->copy_of, *key, w->trusted, look));
+}
+
 bool write_copy(struct write *w, const struct attribute *a, struct row *f)
 {
 	struct run *r = w->run;
@@ -214,12 +232,8 @@ bool write_copy(struct write *w, const struct attribute *a, struct row *f)
 	struct value *args, full;
 	bool hidden;
 
-	if (!scope_args(&s, a->copy_args, a->copy_arg_count, &args) ||
-	    !entity_locate(r, source, args, a->copy_arg_count, &note.key))
-		return false;
-	/* Uses the source as read in this try: if it has changed since, the commit notices. Effects may run long after
-	 * they read it. */
-	if (!entity_look_at(r, source, note.key, w->trusted, &look) || !hide_source(w, a, args, &look, &hidden))
+	if (!scope_args(&s, a->copy_args, a->copy_arg_count, &args) || !look_at_source(w, a, args, &note.key, &look) ||
+	    !hide_source(w, a, args, &look, &hidden))
 		return false;
 	note.from = full = look.item.full;
 	if (!entity_copied(r, a, &look.item, &note.value))

@@ -4,7 +4,7 @@
 #include "app/run/state.h"
 #include "app/write/deleting.h"
 #include "app/write/joined.h"
-#include "app/write/renaming.h"
+#include "app/write/renaming/renaming.h"
 #include "app/db/rehearse.h"
 #include "app/read/read.h"
 #include "base/clock.h"

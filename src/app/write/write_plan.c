@@ -1,6 +1,6 @@
 /* The actions of a write: the item and its companions, old and new compared.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "app/write/renaming.h"
+#include "app/write/renaming/renaming.h"
 #include "base/grow.h"
 
 /* ---- adding ---- */

@@ -4,7 +4,7 @@
 #include "app/write/joined.h"
 #include "app/entity/input.h"
 #include "app/run/passed_over.h"
-#include "app/write/renaming.h"
+#include "app/write/renaming/renaming.h"
 
 /* ---- rules ---- */
 

@@ -48,6 +48,7 @@ static void write_metrics(void *ctx, struct buf *out)
 	size_t n = 0;
 
 	process_metrics(s->processes, s->process_count, out);
+	mailer_metrics(s->mailers, s->mailer_count, out);
 	for (size_t i = 0; i < s->remote_count; i++) {
 		struct remote *r = s->remotes[i].remote;
 

@@ -139,6 +139,28 @@ static void same_key(struct checker *c, const struct space *s, const struct entr
 
 /* ---- identities that move ---- */
 
+/* Whether items of the other entity are found by what the rename names, and get the new identity. */
+static bool moves_with(const struct checker *c, const struct entity *e, const struct entity *other)
+{
+	for (size_t i = 0; i < e->rename.then_count; i++) {
+		const struct access *a = e->rename.then_access[i];
+		if (entity_follows(other, e, 0) && (a->of == other || reach_has_entity(check_reach(c, a), other)))
+			return true;
+	}
+	return false;
+}
+
+/* The same, or they follow what follows. */
+static bool moves_along(const struct checker *c, const struct entity *e, const struct entity *other, int depth)
+{
+	if (moves_with(c, e, other))
+		return true;
+	EACH (struct entity, x, c->d->entities, depth < 4 ? c->d->entity_count : 0)
+		if (x != e && x != other && moves_with(c, e, x) && moves_along(c, x, other, depth + 1))
+			return true;
+	return false;
+}
+
 static void identity_can_change(struct checker *c, const struct entity *e)
 {
 	const struct attribute *moving = NULL;
@@ -154,12 +176,51 @@ static void identity_can_change(struct checker *c, const struct entity *e)
 		const struct attribute *through;
 		enum refers how = entity_refers(c, other, e, &through);
 		/* One part of a longer identity may name another entity: only E(a, b) surely means this item. */
-		if (how == REFERS_NOT || (e->param_count > 1 && how != REFERS_CHECKED))
+		if (how == REFERS_NOT || (e->param_count > 1 && how != REFERS_CHECKED) || moves_along(c, e, other, 0))
 			continue;
 		check_say(c, moving->place, "%.*s may change, and %.*s refers to it", SLICE_ARG(moving->name),
 			  SLICE_ARG(other->name));
 		break;
 	}
+}
+
+/* The item that the entity's items follow when it is renamed, by which the other one's do not; NULL: none. */
+static const struct entity *leaves_behind(const struct checker *c, const struct entity *e, const struct entity *other)
+{
+	EACH (struct entity, of, c->d->entities, c->d->entity_count)
+		if (of != other && moves_along(c, of, e, 0) && !moves_along(c, of, other, 0))
+			return of;
+	return NULL;
+}
+
+/* Items that refer to one which follows have to follow that, or the same rename. */
+static void left_behind(struct checker *c, const struct entity *e)
+{
+	EACH (struct entity, other, c->d->entities, c->d->entity_count) {
+		const struct entity *of = leaves_behind(c, e, other);
+		const struct attribute *through;
+		if (!of || entity_refers(c, other, e, &through) != REFERS_CHECKED || moves_along(c, e, other, 0))
+			continue;
+		check_say(c, e->rename.then_count ? e->rename.place : AT_SUBJECT,
+			  "a %.*s follows the %.*s that is renamed, and %.*s, which refers to it, does not",
+			  SLICE_ARG(e->name), SLICE_ARG(of->name), SLICE_ARG(other->name));
+		check_repair(c, "Say `rename: {then move: …}` of %.*s, with a pattern that finds them.",
+			     SLICE_ARG(e->name));
+	}
+}
+
+/* A row that does not say which attributes name the item stays where it is. */
+static void follows_not(struct checker *c, const struct entity *e)
+{
+	for (size_t i = 0; i < e->rename.then_count; i++)
+		EACH (struct entity, other, c->d->entities, c->d->entity_count) {
+			const struct access *a = e->rename.then_access[i];
+			if (other == e || a->of || !reach_has_entity(check_reach(c, a), other) ||
+			    entity_follows(other, e, 0))
+				continue;
+			check_say(c, e->rename.place, "%.*s also finds %.*s, and nothing says how it names the %.*s",
+				  SLICE_ARG(a->name), SLICE_ARG(other->name), SLICE_ARG(e->name));
+		}
 }
 
 const struct rule check_rules_identity[] = {
@@ -174,6 +235,12 @@ const struct rule check_rules_identity[] = {
 	  "Give each kind a prefix of its own.", .entry = same_key },
 	{ "identity-can-change", SEVERITY_WARNING,
 	  "After the change they refer to nothing, or to the next item with that name.",
-	  "Make it `fixed`, or let the others refer to an id.", .entity = identity_can_change },
+	  "Make it `fixed`, let the others refer to an id, or let them follow: `rename: {then move: …}`.",
+	  .entity = identity_can_change },
+	{ "left-behind", SEVERITY_WARNING, "After the rename it refers to nothing, or to the next item with that name.",
+	  "Let it follow, too.", .entity = left_behind },
+	{ "follows-not", SEVERITY_WARNING, "Such rows stay under the old name.",
+	  "Say it with `requires` or `counts`, or name a pattern that `returns` only what follows.",
+	  .entity = follows_not },
 	{ NULL },
 };

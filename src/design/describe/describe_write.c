@@ -204,6 +204,23 @@ static void put_markers(struct buf *b, const struct entity *e, enum allow_verb v
 	}
 }
 
+/* A write that ends or begins a name asks whether a rename from it or to it is under way; one that changes it says so. */
+static void put_rename(struct buf *b, const struct entity *e, enum allow_verb verb)
+{
+	if (!e->rename.then_count)
+		return;
+	if (verb == ALLOW_UPDATE)
+		buf_lit(b, "; with another identity Delete there + Put here + Put ");
+	else
+		buf_lit(b, " + ConditionCheck ");
+	buf_printf(b, "RENAMING#%.*s / ", SLICE_ARG(e->name));
+	for (size_t i = 0; i < e->param_count; i++)
+		buf_printf(b, "%s%.*s=<%.*s>", i ? "&" : "", SLICE_ARG(e->params[i]), SLICE_ARG(e->params[i]));
+	buf_str(b, verb == ALLOW_UPDATE ? ", of both, if not there" : " if not there");
+	EACH (struct slice, name, e->rename.then_move, verb == ALLOW_UPDATE ? e->rename.then_count : 0)
+		buf_printf(b, "; then moves %.*s", SLICE_ARG(*name));
+}
+
 static bool has_more(struct arena *a, const struct entity *e, enum allow_verb verb, const struct action *action)
 {
 	struct buf looks;
@@ -251,7 +268,8 @@ static void put_action(struct buf *b, const struct design *d, const struct entit
 void describe_write(struct buf *b, const struct design *d, const struct entity *e, enum allow_verb verb,
 		    const struct action *action)
 {
-	bool more = has_more(b->arena, e, verb, NULL) || (e->delete_.then_count && verb != ALLOW_UPDATE);
+	bool more = has_more(b->arena, e, verb, NULL) ||
+		    ((e->delete_.then_count || e->rename.then_count) && verb != ALLOW_UPDATE);
 	enum allow_verb request = verb == ALLOW_DELETE && e->delete_.soft ? ALLOW_UPDATE : verb;
 
 	if (action) {
@@ -283,6 +301,7 @@ void describe_write(struct buf *b, const struct design *d, const struct entity *
 	(void)describe_looks(b, e, verb, NULL);
 	if (verb != ALLOW_UPDATE)
 		put_markers(b, e, verb);
+	put_rename(b, e, verb);
 	if (verb != ALLOW_DELETE)
 		return;
 	EACH (struct slice, name, e->delete_.refuse_while, e->delete_.refuse_count)

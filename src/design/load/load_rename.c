@@ -40,13 +40,19 @@ static bool can_be_renamed(const struct load *l, const struct entity *e)
 static void check_pattern(struct load *l, const struct entity *e, const struct access *x)
 {
 	const struct rename_rule *m = &e->rename;
-	bool any = false;
+	bool any = false, starts = false;
 
 	if (x->kind != ACCESS_QUERY || x->count_only || x->unite.n) {
 		load_error(l, m->place, "wrong-value", "'then move' needs patterns with a 'query', and '%.*s' has none",
 			   SLICE_ARG(x->name));
 		return;
 	}
+	for (size_t i = 0; i < x->param_count; i++)
+		starts = starts || slice_among(e->params, e->param_count, x->params[i]);
+	if (!starts)
+		load_error(l, m->place, "wrong-value",
+			   "'%.*s' does not start from the identity of a %.*s: none of its parameters is part of that",
+			   SLICE_ARG(x->name), SLICE_ARG(e->name));
 	if (x->filter)
 		load_error(l, m->place, "wrong-value", "'%.*s' has a filter: what it leaves out would stay behind",
 			   SLICE_ARG(x->name));
@@ -60,8 +66,18 @@ static void check_pattern(struct load *l, const struct entity *e, const struct a
 			   SLICE_ARG(x->name), SLICE_ARG(e->name));
 }
 
+static bool is_renamed(const struct load *l, const struct entity *e)
+{
+	for (size_t i = 0; i < l->d->entity_count; i++)
+		if (l->d->entities[i].rename.then_count && entity_follows(e, &l->d->entities[i], 0))
+			return true;
+	return e->rename.then_count > 0;
+}
+
 void load_check_renames(struct load *l)
 {
+	for (size_t i = 0; i < l->d->entity_count; i++)
+		l->entities[i].is_renamed = is_renamed(l, &l->entities[i]);
 	EACH (struct entity, e, l->entities, l->d->entity_count) {
 		load_subject(l, "entity", e->name);
 		if (e->rename.then_count && !can_be_renamed(l, e))

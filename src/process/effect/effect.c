@@ -1,6 +1,7 @@
 /* One change through one processor: row after row, transaction after transaction.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <stdatomic.h>
+#include "app/run/passed_over.h"
 #include "process/effect/effect_internal.h"
 
 /* Copies the problem of an inner run to the caller's. */
@@ -49,14 +50,30 @@ static enum row_end launch(struct effect *x, const struct rows *page, size_t don
 	return told(x, effect_launch(x, &now));
 }
 
+/* A schedule comes back to its rows: one that the rules of the design refuse does not keep the others from their turn. */
+static bool pass_over(struct effect *x)
+{
+	enum problem_type t = x->run->problem.type;
+
+	if (!x->processor->every_seconds || !x->processor->rows_access || x->run->rider_lost ||
+	    (t != PROBLEM_INVALID && t != PROBLEM_CONFLICT && t != PROBLEM_TAKEN))
+		return false;
+	run_pass_over(x->caller, PASSED_OVER_REFUSED, "a row of the run: %.*s", SLICE_ARG(x->run->problem.detail));
+	return true;
+}
+
 /* Writes a step by itself, with the position after it. One without an effect needs no position, except the last. */
 static enum row_end single(struct effect *x, const struct rows *page, size_t i)
 {
 	struct position now = effect_position_after(x, page, i + 1);
 
 	effect_position_ride(x, &now);
-	if (!effect_single(x, &page->list[i / x->processor->parts]))
-		return told(x, effect_row_failed(x));
+	if (!effect_single(x, &page->list[i / x->processor->parts])) {
+		if (!pass_over(x))
+			return told(x, effect_row_failed(x));
+		effect_clear(x);
+		return ROW_DONE;
+	}
 	if (x->run->rider_count && !x->decided && !(effect_position_is_end(page, i + 1) && x->wrote)) {
 		effect_clear(x);
 		return ROW_DONE;
@@ -97,8 +114,14 @@ static enum row_end gather(struct effect *x, const struct rows *page, size_t i)
 	size_t mark = x->batch.count;
 	enum row_end end;
 
-	if (!effect_gather(x, row))
-		return told(x, ROW_FAILED);
+	if (!effect_gather(x, row)) {
+		if (!pass_over(x))
+			return told(x, ROW_FAILED);
+		x->run->problem = (struct problem){ 0 };
+		x->collides = false;
+		effect_batch_back(x, mark);
+		return ROW_DONE;
+	}
 	if (!x->collides)
 		return ROW_DONE;
 	effect_batch_back(x, mark);

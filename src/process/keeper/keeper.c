@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "app/write/deleting.h"
 #include "app/db/late.h"
+#include "app/entity/renamed.h"
 #include "app/file/file.h"
 #include "app/write/keep.h"
 #include "app/run/passed_over.h"
@@ -419,17 +420,28 @@ static bool finish_soft_deletion(struct keeper *k, const struct change *c)
 	return !marked || deleting_finish(k->branch, c->entity, old, &still);
 }
 
+static bool is_renamed_away(struct keeper *k, const struct change *c, bool *out)
+{
+	struct row was = entity_lay(k->branch, c->entity, c->old_image);
+
+	return renamed_away(k->branch, c->entity, entity_identity(k->branch, &was), out);
+}
+
 /* A marker proves a deletion; without one the item may have moved, or be back. */
 static bool finish_deletion(struct keeper *k, const struct change *c)
 {
 	struct value gone = entity_full(k->branch, c->entity, c->old_image);
 	enum keeper_fate fate = KEEPER_GONE;
-	bool marked;
+	bool marked, renamed = false;
 
 	if (!deleting_is_marked(k->branch, c->entity, gone, &marked))
 		return false;
 	if (!marked && is_seen_again(k, c))
 		return true;
+	if (!marked && !is_renamed_away(k, c, &renamed))
+		return false;
+	if (renamed)
+		return true; /* and what hangs on it follows */
 	if (!marked && !keeper_fate(k->branch, c, &fate))
 		return false;
 	if (fate == KEEPER_UNKNOWN)

@@ -20,16 +20,21 @@
 #define LOOK_MS        30000 /* without a wake: notes that others left */
 #define LOOK_REMOTE_MS 5000
 #define TROUBLE_MS     1000
-#define CLAIM_S        60 /* longer than a try lasts (fetch/limits.h) */
+#define CLAIM_S        60    /* longer than a try lasts: READY_MS, and then fetch/limits.h */
+#define READY_MS       20000 /* a slow database: what is not made in this time is not sent under this claim */
 #define REPLY_MOST     4096
 #define CLAIM_TEXT     32
+#define ID_ROOM        40
+#define SETTLED        64
 #define STRANGERS      64 /* claims of others that are watched; the rest has to wait */
+
+enum count { SENT, RETRIES, GIVEN_UP, NOTES, COUNTS }; /* NOTES: that the last look left */
 
 /* another server's claim, as it was first seen */
 struct stranger {
-	char id[64], claim[CLAIM_TEXT + 1]; /* id empty: free */
-	int64_t tries, since_ms;            /* by the steady clock */
-	bool seen;                          /* in this look */
+	char id[ID_ROOM], claim[CLAIM_TEXT + 1]; /* id empty: free */
+	int64_t tries, since_ms;                 /* by the steady clock */
+	bool seen;                               /* in this look */
 };
 
 struct mailer {
@@ -44,6 +49,9 @@ struct mailer {
 	char claim[CLAIM_TEXT + 1]; /* of this process */
 	int64_t second_ms;          /* SEND_RETRY_ENV */
 	struct stranger strangers[STRANGERS];
+	char settled[SETTLED][ID_ROOM];
+	size_t settled_count;
+	_Atomic uint64_t counts[COUNTS]; /* enum count */
 };
 
 bool mailer_is_needed(const struct app *app, const struct smtp_settings *smtp)
@@ -123,12 +131,16 @@ static struct outcome mail_out(struct mailer *m, struct arena *a, const struct m
 				 .why = slice_str(reply->why) };
 }
 
-/* SEND_TAKEN also when there is nothing to send. */
-static struct outcome try_note(struct mailer *m, struct run *r, const struct mail_note *n)
+/* SEND_TAKEN also when there is nothing to send: *is_mail is false then. */
+static struct outcome try_note(struct mailer *m, struct run *r, const struct mail_note *n, bool *is_mail)
 {
+	int64_t began_ms = clock_steady_ms(m->app->clock);
 	struct mail mail;
+	bool made = *is_mail = mail_make(r, n, &mail);
 
-	if (mail_make(r, n, &mail))
+	if (made && clock_steady_ms(m->app->clock) - began_ms > READY_MS)
+		return (struct outcome){ .end = SEND_AGAIN, .why = SLICE("the database is too slow") };
+	if (made)
 		return m->smtp ? mail_out(m, r->arena, &mail) : post(m, r->arena, &mail);
 	return (struct outcome){ .end = r->problem.type == PROBLEM_BUSY || r->problem.type == PROBLEM_INTERNAL
 						? SEND_AGAIN
@@ -148,27 +160,58 @@ static struct run run_of(struct mailer *m, struct arena *a)
 			     .now_ms = app_now_ms(m->app) };
 }
 
+/* What is done with and could not be deleted is not sent again, as long as this process lives. */
+static void settle(struct mailer *m, const struct mail_note *n)
+{
+	snprintf(m->settled[m->settled_count++ % SETTLED], ID_ROOM, "%.*s", SLICE_ARG(n->id));
+}
+
+static bool is_settled(const struct mailer *m, const struct mail_note *n)
+{
+	for (size_t i = 0; i < SETTLED; i++)
+		if (slice_is(n->id, m->settled[i]))
+			return true;
+	return false;
+}
+
+static void count(struct mailer *m, enum count what)
+{
+	atomic_fetch_add(&m->counts[what], 1);
+}
+
+/* Later, or, because the server stops, at once, here or elsewhere. */
+static int64_t put_off(struct mailer *m, struct run *r, const struct mail_note *n, int64_t retry_after)
+{
+	int64_t wait = send_backoff((int)n->tries, retry_after) * m->second_ms;
+
+	count(m, RETRIES);
+	return mail_note_again(r, n, app_now_ms(m->app) + (atomic_load(&m->stop) ? 0 : wait)) ? wait : TROUBLE_MS;
+}
+
 /* Returns when the note is due, in milliseconds from now; INT64_MAX: it is done with, or not this server's. */
 static int64_t send_note(struct mailer *m, struct arena *a, struct mail_note *n)
 {
 	struct run r = run_of(m, a), own = r;
 	struct outcome o;
-	int64_t wait;
+	bool is_mail;
 
+	if (is_settled(m, n))
+		return mail_note_done(&r, n) ? INT64_MAX : TROUBLE_MS;
 	switch (mail_note_claim(&r, n, slice_str(m->claim))) {
 	case MAIL_CLAIMED: break;
 	case MAIL_TAKEN: return INT64_MAX;
 	case MAIL_FAILED: return TROUBLE_MS;
 	}
-	o = try_note(m, &own, n);
-	wait = send_backoff((int)n->tries, o.retry_after) * m->second_ms;
+	o = try_note(m, &own, n, &is_mail);
 	r.problem = (struct problem){ 0 };
-	if (o.end == SEND_AGAIN &&
-	    n->tries < SEND_TRIES) /* given up because the server stops: due at once, here or elsewhere */
-		return mail_note_again(&r, n, atomic_load(&m->stop) ? r.now_ms : r.now_ms + wait) ? wait : TROUBLE_MS;
+	if (o.end == SEND_AGAIN && n->tries < SEND_TRIES)
+		return put_off(m, &r, n, o.retry_after);
+	settle(m, n);
 	if (o.end != SEND_TAKEN)
 		log_warn("%.*s: a token was not sent, and is given up: %.*s", SLICE_ARG(r.design->name),
 			 SLICE_ARG(o.why));
+	if (is_mail)
+		count(m, o.end == SEND_TAKEN ? SENT : GIVEN_UP);
 	return mail_note_done(&r, n) ? INT64_MAX : TROUBLE_MS;
 }
 
@@ -247,7 +290,7 @@ static int64_t look(struct mailer *m, struct arena *a)
 	int64_t next = app_database(m->app)->is_remote ? LOOK_REMOTE_MS : LOOK_MS;
 	struct run r = run_of(m, a);
 	struct mail_note *list;
-	size_t n;
+	size_t n, left;
 
 	if (atomic_load(&m->app->moved)) /* the servers of the table's new place send */
 		return next;
@@ -257,14 +300,17 @@ static int64_t look(struct mailer *m, struct arena *a)
 		return TROUBLE_MS;
 	}
 	mail_post_counted(m->app->mail, n);
+	left = n;
 	for (size_t i = 0; i < n && !atomic_load(&m->stop); i++) {
 		int64_t wait = wait_of(m, &list[i], app_now_ms(m->app));
 
 		if (wait <= 0)
 			wait = send_guarded(m, &list[i]);
+		left -= wait == INT64_MAX;
 		if (wait < next)
 			next = wait;
 	}
+	atomic_store(&m->counts[NOTES], left);
 	forget_strangers(m);
 	return next > 0 ? next : 1;
 }
@@ -351,4 +397,27 @@ void mailer_stop(struct mailer *m)
 	waker_stop(&m->waker);
 	pthread_join(m->thread, NULL);
 	release(m);
+}
+
+/* ---- metrics ---- */
+
+void mailer_metrics(struct mailer *const *list, size_t n, struct buf *out)
+{
+	static const struct {
+		const char *name, *type, *help;
+	} rows[COUNTS] = {
+		[SENT] = { "sent_total", "counter", "Tokens that went out by mail" },
+		[RETRIES] = { "retries_total", "counter", "Tries that are repeated later" },
+		[GIVEN_UP] = { "given_up_total", "counter", "Tokens that were refused, or tried too often" },
+		[NOTES] = { "waiting", "gauge", "Requests for mail that wait, as this server knows" },
+	};
+
+	for (size_t i = 0; n && i < COUNTS; i++) {
+		buf_printf(out, "# HELP thorpe_mail_%s %s\n# TYPE thorpe_mail_%s %s\n", rows[i].name, rows[i].help,
+			   rows[i].name, rows[i].type);
+		for (size_t k = 0; k < n; k++)
+			buf_printf(out, "thorpe_mail_%s{design=\"%.*s\"} %llu\n", rows[i].name,
+				   SLICE_ARG(app_design(list[k]->app)->name),
+				   (unsigned long long)atomic_load(&list[k]->counts[i]));
+	}
 }

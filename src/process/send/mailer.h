@@ -12,6 +12,7 @@
 #define THORPE_PROCESS_SEND_MAILER_H
 
 #include "app/app.h"
+#include "base/buf.h"
 
 struct mailer;
 struct smtp_settings;
@@ -20,5 +21,8 @@ bool mailer_is_needed(const struct app *app, const struct smtp_settings *smtp);
 /* NULL: out of memory or threads. The app and the settings outlive it. */
 struct mailer *mailer_start(struct app *app, const struct smtp_settings *smtp);
 void mailer_stop(struct mailer *m); /* NULL is fine */
+
+/* Prometheus: thorpe_mail_sent_total, _retries_total, _given_up_total and _waiting, by design. */
+void mailer_metrics(struct mailer *const *list, size_t n, struct buf *out);
 
 #endif

@@ -3,10 +3,10 @@
 #include "process/tail/change.h"
 
 #include "app/write/joined.h"
-#include "app/write/renaming.h"
+#include "app/write/renaming/renaming.h"
 #include "app/run/passed_over.h"
 
-/* Whether something only joined the item (app/write/joined.h), or it was marked for a rename (app/write/renaming.h):
+/* Whether something only joined the item (app/write/joined.h), or it was marked for a rename (app/write/renaming/renaming.h):
  * then the change concerns no processor. */
 static bool is_only_joined(struct run *r, struct change *c)
 {
@@ -14,10 +14,8 @@ static bool is_only_joined(struct run *r, struct change *c)
 	struct value now = renaming_hidden(r->arena, joined_hidden(r->arena, c->new_image));
 	bool only = (old.p != c->old_image.p || now.p != c->new_image.p) && value_present(old) && value_equal(old, now);
 
-	c->follows = (c->events == ON_CREATED && value_present(c->new_image) &&
-		      value_present(value_get(c->new_image, RENAMING_CAME))) ||
-		     (c->events == ON_DELETED && !c->by_ttl && value_present(c->old_image) &&
-		      value_present(value_get(c->old_image, RENAMING_LEAVES)));
+	c->follows = (c->events == ON_CREATED && renaming_came(c->new_image)) ||
+		     (c->events == ON_DELETED && !c->by_ttl && renaming_leaves(c->old_image));
 	c->old_image = old;
 	c->new_image = now;
 	return only;

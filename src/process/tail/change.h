@@ -11,7 +11,7 @@ struct change {
 	struct slice sequence; /* as on the wire; spot.h */
 	int events;            /* one of ON_CREATED, ON_UPDATED, ON_DELETED */
 	bool by_ttl;
-	bool follows; /* one half of an item's move after a parent that was renamed (app/write/renaming.h) */
+	bool follows; /* one half of an item's move after a parent that was renamed (app/write/renaming/renaming.h) */
 	int64_t created_ms;
 	struct value key;                  /* of the table */
 	struct value old_image, new_image; /* stored; absent where there is none */

@@ -5,6 +5,7 @@
 #include "app/db/dyn.h"
 #include "app/entity/entity.h"
 #include "app/entity/input.h"
+#include "design/term/regex.h"
 
 /* THORPE_ROOT: the top of the source tree, given by the build. */
 static struct value text(struct run *r, const char *s)
@@ -52,10 +53,24 @@ static char *read_design(const char *name)
 	return strstr(room, "\ndesign:") && strncmp(room, "design:", 7) ? strstr(room, "\ndesign:") + 1 : room;
 }
 
+/* A text for each pattern of the designs. */
+static struct value matching(struct run *r, const struct regex *x)
+{
+	static const char *const texts[] = { "0a1b2c", "0123456789abcdef0123456789abcdef01234567" };
+
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
+		if (regex_match(x, slice_str(texts[i])) == REGEX_YES)
+			return text(r, texts[i]);
+	fail_msg("no text here matches %.*s", SLICE_ARG(regex_text(x)));
+	return VALUE_ABSENT;
+}
+
 static struct value sample(struct run *r, const struct attribute *a, bool last)
 {
 	struct value v;
 
+	if (a->matches && (a->type == ATTR_STRING || a->type == ATTR_TEXT))
+		return matching(r, a->matches);
 	switch (a->type) {
 	case ATTR_NUMBER:
 	case ATTR_INTEGER: return number(r, a->has_max && a->max < 3 ? (int64_t)a->max : 3);
@@ -134,7 +149,8 @@ static void check_round_trip(struct run *r, const struct entity *e, bool all, bo
 
 static void items_of_the_shipped_designs_are_recognised_and_found(void **state)
 {
-	static const char *const names[] = { "wavyblog", "blog", "fus", "social", "perfectit", "examples/saas" };
+	static const char *const names[] = { "wavyblog",          "blog", "fus", "social", "perfectit", "examples/saas",
+					     "examples/code-host" };
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)

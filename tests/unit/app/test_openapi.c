@@ -4,7 +4,8 @@
 #include "app_fixture.h"
 #include "base/map.h"
 
-static const char *const systems[] = { "blog", "fus", "perfectit", "social", "wavyblog", "examples/saas" };
+static const char *const systems[] = { "blog",     "fus",           "perfectit",         "social",
+				       "wavyblog", "examples/saas", "examples/code-host" };
 
 static const struct json *document(struct app_fixture *f)
 {

@@ -54,7 +54,7 @@ void renaming_follow(struct plan *p);
  * mark off. PLAN_AGAIN: it was there. */
 enum plan_end renaming_unmark(struct write *w, struct value old) MUST_CHECK;
 
-/* ---- one child (write_follow.c) ---- */
+/* ---- one child (renaming_child.c) ---- */
 /* Whether items of the entity follow the item, or one that it follows itself. */
 bool renaming_takes(struct run *r, const struct renaming *m, const struct entity *e);
 /* Gives the item the new identity. *followed: something was written; *over: the marker is gone. */
@@ -64,18 +64,15 @@ bool write_follow(struct run *r, const struct entity *e, struct value key, const
 bool renaming_apply(struct run *r, const struct renaming *m, const struct entity *e, struct row *f,
 		    bool *out) MUST_CHECK;
 
-/* An item without the marks of renames. */
+/* Whether the stored item has one of these marks; absent: no. */
+bool renaming_leaves(struct value item);
+bool renaming_came(struct value item);
+/* An item without them. */
 struct value renaming_hidden(struct arena *a, struct value item);
 
 /* ---- markers ---- */
-bool renaming_make(struct run *r, const struct plan *p, struct renaming *m) MUST_CHECK;
-struct value renaming_item(struct run *r, const struct renaming *m, struct value key);
 /* *known false: unknown layout or entity; the marker stays. */
 bool renaming_read(struct run *r, struct value item, struct renaming *m, bool *known) MUST_CHECK;
-/* The condition of N3. */
-void plan_renaming_under(struct plan *p, const struct renaming *m);
-/* Says that a marker may have been put: app_tick() looks for it. */
-void renaming_expect(struct run *r);
 
 /* ---- carrying out ---- */
 enum renaming_end {

@@ -7,7 +7,7 @@
 #include "app/read/read.h"
 #include "app/run/state.h"
 #include "app/write/deleting_internal.h"
-#include "app/write/renaming.h"
+#include "app/write/renaming/renaming.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/map.h"
@@ -16,6 +16,7 @@
 #define STUCK_MOST     1000 /* children that cannot follow, or that a late index still shows, passed over in one go */
 #define MARKERS_A_PAGE 25
 #define SWEEP_MOST     500   /* rows per sweep: the tick has other work */
+#define REMOTE_MOST    50    /* the same for a remote table: each is several round trips */
 #define WAIT_MS        1000  /* until a marker that waits is looked at again */
 #define STUCK_MS       10000 /* the same for one with children that cannot follow */
 
@@ -290,7 +291,7 @@ bool renaming_sweep(struct run *r, int64_t *next_ms)
 	const struct design *d = r->design;
 	uint64_t noted = r->app->renames_noted; /* before reading: a rename may put a marker meanwhile */
 	enum renaming_end all = RENAMING_DONE;
-	int64_t left = SWEEP_MOST;
+	int64_t left = run_is_remote(r) ? REMOTE_MOST : SWEEP_MOST;
 
 	for (size_t i = 0; i < d->entity_count && all != RENAMING_FAILED; i++) {
 		enum renaming_end end;

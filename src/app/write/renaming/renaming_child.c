@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "app/entity/renamed.h"
 #include "app/write/deleting.h"
-#include "app/write/renaming.h"
+#include "app/write/renaming/renaming.h"
 
 /* ---- what follows ---- */
 
@@ -133,7 +133,7 @@ static enum plan_end follow_once(struct write *w, struct write_result *out)
 	struct run *r = w->run;
 	struct following *x = (struct following *)w;
 	struct value stored, full;
-	struct row as_stored, f;
+	struct row as_stored, was, f;
 	struct slice why;
 	bool names;
 	enum plan_end end;
@@ -150,13 +150,13 @@ static enum plan_end follow_once(struct write *w, struct write_result *out)
 	}
 	full = entity_full(r, w->entity, stored);
 	row_from(&f, r->arena, w->entity, full);
+	row_copy(&was, r->arena, &f);
 	if (!renaming_apply(r, w->follows, w->entity, &f, &names))
 		return PLAN_FAILED;
 	if (!names)
 		return PLAN_DONE;
 	for (size_t i = 0; i < w->entity->attribute_count; i++)
-		if (!value_equal(row_get(&f, w->entity->attributes[i].at),
-				 value_get(full, w->entity->attributes[i].name)))
+		if (!value_equal(row_get(&f, w->entity->attributes[i].at), row_get(&was, w->entity->attributes[i].at)))
 			names_add(r->arena, &w->looked_at, w->entity->attributes[i].at);
 	end = move(w, full, &f);
 	x->followed = end == PLAN_DONE;
