@@ -1,28 +1,29 @@
 /* Attributes that hold files, and every kind of error «exactly» where it is. SPDX-License-Identifier: Apache-2.0 */
 #include "load_helper.h"
 
-#define BASE                        \
-	"design: shop\n"            \
-	"table: Shop\n"             \
-	"key: [PK, SK]\n"           \
+#define BASE                           \
+	"design: shop\n"               \
+	"table: Shop\n"                \
+	"key: [PK, SK]\n"              \
 	"stream: new and old images\n" \
-	"entities:\n"               \
-	"  Thing:\n"                \
-	"    path: /things/<id>\n"  \
+	"entities:\n"                  \
+	"  Thing:\n"                   \
+	"    path: /things/<id>\n"     \
 	"    keys: {PK: T#<id>, SK: T}\n"
-#define ATTRIBUTES               \
-	"    attributes:\n"      \
+#define ATTRIBUTES          \
+	"    attributes:\n" \
 	"      id: string\n"
 
 static void files_have_types_and_a_length(void **state)
 {
-	const struct design *d = load_well(BASE ATTRIBUTES "      a: file image/png | image/webp up to 5 MB, required\n"
-							   "      b: list of file image/* | video/mp4 up to 1 GB 0..10\n"
-							   "      c: file up to 64 KB\n"
-							   "      d: file application/pdf up to 3 MB, private, when c is present\n"
-							   "      e: = c.size\n"
-							   "    checks:\n"
-							   "      - a.size < 1000: too long\n");
+	const struct design *d =
+		load_well(BASE ATTRIBUTES "      a: file image/png | image/webp up to 5 MB, required\n"
+					  "      b: list of file image/* | video/mp4 up to 1 GB 0..10\n"
+					  "      c: file up to 64 KB\n"
+					  "      d: file application/pdf up to 3 MB, private, when c is present\n"
+					  "      e: = c.size\n"
+					  "    check:\n"
+					  "      a.size < 1000: too long\n");
 	const struct entity *e = design_entity(d, SLICE("Thing"));
 	const struct attribute *a = entity_attribute(e, SLICE("a")), *b = entity_attribute(e, SLICE("b"));
 	const struct attribute *c = entity_attribute(e, SLICE("c"));
@@ -71,8 +72,8 @@ static void what_is_wrong_with_a_file_is_said_where_it_is(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
-		expect_error(arena_cstr(&arena, arena_printf(&arena, "%s%s", BASE ATTRIBUTES, cases[i].text)), cases[i].rule,
-			     cases[i].says);
+		expect_error(arena_cstr(&arena, arena_printf(&arena, "%s%s", BASE ATTRIBUTES, cases[i].text)),
+			     cases[i].rule, cases[i].says);
 }
 
 static void something_has_to_see_that_a_file_is_not_used(void **state)

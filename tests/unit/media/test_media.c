@@ -98,7 +98,13 @@ static void an_upload_has_no_more_bytes_than_it_said(void **state)
 
 static void only_ids_and_names_of_designs_become_paths(void **state)
 {
-	static const char *const ids[] = { "", ".", "..", "../../etc/passwd", "01ARZ3NDEKTSV4RRFFQ69G5FA/", "01ARZ3NDEKTSV4RRFFQ69G5FAVX", "01ARZ3NDEK/../4RRFFQ69G5FA" };
+	static const char *const ids[] = { "",
+					   ".",
+					   "..",
+					   "../../etc/passwd",
+					   "01ARZ3NDEKTSV4RRFFQ69G5FA/",
+					   "01ARZ3NDEKTSV4RRFFQ69G5FAVX",
+					   "01ARZ3NDEK/../4RRFFQ69G5FA" };
 	static const char *const designs[] = { "", "..", "a/b", "shop/../..", "a b" };
 	struct media *m = open_new(0);
 	struct media_upload *u;
@@ -177,7 +183,9 @@ static void the_first_bytes_say_what_a_file_cannot_be(void **state)
 	assert_true(media_kind_fits(SLICE("image/gif"), SLICE("GIF87a")));
 	assert_true(media_kind_fits(SLICE("image/gif"), SLICE("GIF89a")));
 	assert_true(media_kind_fits(SLICE("image/webp"), slice_make("RIFF\0\0\0\0WEBPVP8 ", 16)));
-	assert_true(media_kind_fits(SLICE("video/mp4"), slice_make("\0\0\0\x18" "ftypmp42", 12)));
+	assert_true(media_kind_fits(SLICE("video/mp4"), slice_make("\0\0\0\x18"
+								   "ftypmp42",
+								   12)));
 	assert_false(media_kind_fits(SLICE("video/mp4"), SLICE("")));
 	assert_true(media_kind_fits(SLICE("text/html"), SLICE("<html>"))); /* not known */
 	assert_true(media_kind_is_shown(SLICE("image/png")));

@@ -23,8 +23,9 @@ static void a_query_is_signed_as_in_amazons_example(void **state)
 	struct sigv4_message m = {
 		.method = SLICE("GET"),
 		.path = SLICE("/test.txt"),
-		.query = SLICE("X-Amz-Algorithm=AWS4-HMAC-SHA256&X-Amz-Credential=AKIAIOSFODNN7EXAMPLE%2F20130524%2Fus-east-1%2Fs3%2F"
-			       "aws4_request&X-Amz-Date=20130524T000000Z&X-Amz-Expires=86400&X-Amz-SignedHeaders=host"),
+		.query = SLICE(
+			"X-Amz-Algorithm=AWS4-HMAC-SHA256&X-Amz-Credential=AKIAIOSFODNN7EXAMPLE%2F20130524%2Fus-east-1%2Fs3%2F"
+			"aws4_request&X-Amz-Date=20130524T000000Z&X-Amz-Expires=86400&X-Amz-SignedHeaders=host"),
 		.headers = &host,
 		.header_count = 1,
 		.signed_headers = SLICE("host"),
@@ -49,12 +50,17 @@ static struct media *open_at(const char *where, const char *endpoint, char *why)
 {
 	setenv("AWS_ACCESS_KEY_ID", "AKIAIOSFODNN7EXAMPLE", 1);
 	setenv("AWS_SECRET_ACCESS_KEY", "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY", 1);
-	return media_open(&(struct media_options){ .where = where, .endpoint = endpoint, .region = "eu-west-1" }, why, 256);
+	return media_open(&(struct media_options){ .where = where, .endpoint = endpoint, .region = "eu-west-1" }, why,
+			  256);
 }
 
 static struct slice upload_url(struct media *m, struct arena *a)
 {
-	struct media_address q = { .file = { SLICE("shop"), SLICE(ID) }, .from_s = 1369353600, .seconds = 900, .type = SLICE("image/png"), .size = 17 };
+	struct media_address q = { .file = { SLICE("shop"), SLICE(ID) },
+				   .from_s = 1369353600,
+				   .seconds = 900,
+				   .type = SLICE("image/png"),
+				   .size = 17 };
 	struct slice url;
 	char why[256];
 
@@ -73,8 +79,10 @@ static void a_bucket_is_a_host_at_amazon_and_a_path_elsewhere(void **state)
 	m = open_at("s3://pictures/of/shop/", NULL, why);
 	assert_non_null(m);
 	assert_string_equal(media_origin(m), "https://pictures.s3.eu-west-1.amazonaws.com");
-	assert_true(slice_starts(upload_url(m, &a), SLICE("https://pictures.s3.eu-west-1.amazonaws.com/of/shop/shop/" ID "?")));
-	assert_true(contains(upload_url(m, &a), "X-Amz-SignedHeaders=content-length%3Bcontent-type%3Bhost%3Bif-none-match&"));
+	assert_true(slice_starts(upload_url(m, &a),
+				 SLICE("https://pictures.s3.eu-west-1.amazonaws.com/of/shop/shop/" ID "?")));
+	assert_true(contains(upload_url(m, &a),
+			     "X-Amz-SignedHeaders=content-length%3Bcontent-type%3Bhost%3Bif-none-match&"));
 	assert_true(contains(upload_url(m, &a), "X-Amz-Date=20130524T000000Z&X-Amz-Expires=900"));
 	media_close(m);
 	m = open_at("s3://pic.tures", NULL, why);
@@ -90,7 +98,8 @@ static void a_bucket_is_a_host_at_amazon_and_a_path_elsewhere(void **state)
 
 static void what_is_no_bucket_is_refused(void **state)
 {
-	static const char *const wrong[] = { "s3://", "s3://ab", "s3:///x", "s3://a b c", "s3://abc/../d", "s3://abc//d", "s3://abc/%41", "s3://abc/d?e" };
+	static const char *const wrong[] = { "s3://",         "s3://ab",     "s3:///x",      "s3://a b c",
+					     "s3://abc/../d", "s3://abc//d", "s3://abc/%41", "s3://abc/d?e" };
 	char why[256];
 
 	(void)state;
