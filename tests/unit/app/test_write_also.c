@@ -197,21 +197,22 @@ static void riders_wait_for_their_own_write(void **state)
 	app_fixture_close(&f);
 }
 
-static const char club[] = "entities:\n"
-			   "  Club:\n"
-			   "    path: /clubs/<club>\n"
-			   "    attributes: {club: 'string, required', owners: counter}\n"
-			   "    keys: {PK: CLUB#<club>, SK: CLUB}\n"
-			   "    check: {owners >= 1: a club keeps an owner}\n"
-			   "    also:\n"
-			   "      - {on: created, when: club <> 'empty', put: Member, with: {club: club, name: caller, role: owner}}\n"
-			   "    allow: {create, read, update, delete: anyone}\n"
-			   "  Member:\n"
-			   "    path: /clubs/<club>/members/<name>\n"
-			   "    attributes: {club: 'string, required', name: 'string, required', role: owner | guest}\n"
-			   "    keys: {PK: CLUB#<club>, SK: MEMBER#<name>}\n"
-			   "    counts: [\"Club(club).owners when role = 'owner'\"]\n"
-			   "    allow: {create: input.role = 'guest', read: anyone, update, delete: input.role <> 'owner'}\n";
+static const char club[] =
+	"entities:\n"
+	"  Club:\n"
+	"    path: /clubs/<club>\n"
+	"    attributes: {club: 'string, required', owners: counter}\n"
+	"    keys: {PK: CLUB#<club>, SK: CLUB}\n"
+	"    check: {owners >= 1: a club keeps an owner}\n"
+	"    also:\n"
+	"      - {on: created, when: club <> 'empty', put: Member, with: {club: club, name: caller, role: owner}}\n"
+	"    allow: {create, read, update, delete: anyone}\n"
+	"  Member:\n"
+	"    path: /clubs/<club>/members/<name>\n"
+	"    attributes: {club: 'string, required', name: 'string, required', role: owner | guest}\n"
+	"    keys: {PK: CLUB#<club>, SK: MEMBER#<name>}\n"
+	"    counts: [\"Club(club).owners when role = 'owner'\"]\n"
+	"    allow: {create: input.role = 'guest', read: anyone, update, delete: input.role <> 'owner'}\n";
 
 /* The check of a counter is that of the item with all that is written together with it. */
 static void a_new_item_is_checked_with_what_it_comes_with(void **state)
