@@ -98,6 +98,7 @@ test('meanwhile the old name is nobody\'s, and what has not followed belongs to 
   for (const person of ['p', 'q']) await ann.post('/repos/ann/x/stars', { person });
   // Items of another program hold up two of them for as long as this test needs.
   const held = [{ PK: 'TITLE#bob#y#t1', SK: 'TITLE' }, { PK: 'PERSON#p', SK: 'STAR#bob#y' }, { PK: 'NAME#bob#y#m1', SK: 'NAME' }];
+  const busy = { status: 503, type: 'busy' };
   for (const key of held) await app.doc.put({ TableName: app.table, Item: { ...key, note: 'in the way' } });
   await ann.patch('/repos/ann/x', { owner: 'bob', repo: 'y' });
   await until('the others to have followed', async () => (await scan(app.doc, app.table)).filter(({ PK, SK, note }) => !note && `${PK} ${SK}`.includes('ann#x')).length === 6); // with a comment and two guards
@@ -141,6 +142,11 @@ test('meanwhile the old name is nobody\'s, and what has not followed belongs to 
     assert.deepEqual([status, body.type, headers.get('retry-after')], [503, 'urn:thorpe:busy', '1'], JSON.stringify(body));
   }
   await ann.patch('/repos/bob/y', { title: 'still itself' });
+  // What begins under the new name takes no value from what still follows; and nobody's place.
+  await ann.post('/repos/bob/y/issues', { title: 't1' }, busy);
+  await ann.post('/repos/bob/y/stars', { person: 'q' }, { status: 409 });
+  await ann.put('/repos/bob/y/stars/s');
+  await ann.delete('/repos/bob/y/stars/s');
   for (const key of held.slice(1)) await app.doc.delete({ TableName: app.table, Key: key });
   await ann.post('/repos', { owner: 'ann', repo: 'x', title: 'new' }, { status: 503 }); // which looks whether they can follow now
   assert.equal((await ann.get('/repos/bob/y/milestones/m1')).body.issues, 1);
@@ -275,7 +281,7 @@ test('check says what does not follow', async () => {
   assert.match(await said('rename: {then move: [issues of repo, milestones of repo, stars of repo]}', 'rename: {then move: [issues of repo, milestones of repo]}'), /may change, and Star refers to it \[identity-can-change\]/);
   assert.match(await said('    rename: {then move: comments of issue}\n', ''), /a Issue follows the Repo that is renamed, and Comment, which refers to it, does not \[left-behind\]/);
   assert.match(await said('then move: comments of issue', 'then move: stars of person'), /forge\.yaml:\d+:13: error: .*does not start from the identity of a Issue/);
-  assert.match(await said('then move: comments of issue', 'then move: repos'), /error: .*does not start from the identity/);
+  assert.match(await said('then move: comments of issue', 'then move: repo of id'), /error: .*does not start from the identity/);
   assert.match(await said('then move: comments of issue', 'then move: nowhere'), /error: .*nowhere/);
   assert.match(await said('{then move: comments of issue}', '{}'), /error: .*then move/);
   assert.match(await said("counts: ['Repo(owner, repo).stars']", 'requires: []'), /error: nothing says which attributes of the rows of 'stars of repo' name the Repo/);

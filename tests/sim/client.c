@@ -98,6 +98,9 @@ static bool ask_update(struct asking *k)
 		k->q.content_type = SLICE("application/merge-patch+json");
 	if (!draw_path(&k->draw, k->entity->path_template, k->entity, false, &k->path))
 		return false;
+	/* What others follow often gets another identity than that of the path. */
+	if (k->entity->rename.then_count && random_percent(dice(k->draw.sim), 70))
+		k->draw.said_count = 0;
 	draw_body(&k->draw, k->entity, BODY_UPDATE, NULL, &k->body);
 	return true;
 }

@@ -88,8 +88,9 @@ struct write {
 	struct value clash;             /* key that the server chose for a new item, and that was taken */
 	const struct marker *under;     /* a cascade's removal: that marker must still be there (deleting.h) */
 	const struct renaming *follows; /* a child follows a rename; that marker must still be there (renaming.h) */
-	bool over;                      /* the marker is gone, or `unless` keeps the item */
-	write_unless *unless;           /* of write_remove_unless(); NULL: none */
+	bool met; /* others are on their way to where the item begins, and none of them has its place (renaming.h, N9) */
+	bool over;            /* the marker is gone, or `unless` keeps the item */
+	write_unless *unless; /* of write_remove_unless(); NULL: none */
 	void *unless_ctx;
 	bool alone;                /* a deletion was refused with its children: now without them */
 	bool quiet;                /* writes nothing under `also` */

@@ -6,6 +6,7 @@
 #include "app/file/file.h"
 #include "app/write/keep.h"
 #include "app/run/passed_over.h"
+#include "app/write/renaming/renaming.h"
 #include "app/write/write_plan.h"
 #include "base/log.h"
 #include "base/map.h"
@@ -433,6 +434,7 @@ static bool finish_deletion(struct keeper *k, const struct change *c)
 	struct value gone = entity_full(k->branch, c->entity, c->old_image);
 	enum keeper_fate fate = KEEPER_GONE;
 	bool marked, renamed = false;
+	struct row was;
 
 	if (!deleting_is_marked(k->branch, c->entity, gone, &marked))
 		return false;
@@ -447,7 +449,11 @@ static bool finish_deletion(struct keeper *k, const struct change *c)
 	if (fate == KEEPER_UNKNOWN)
 		log_debug("%.*s: a %.*s is gone from its key, and may have moved: nothing is removed after it",
 			  SLICE_ARG(k->run->design->name), SLICE_ARG(c->entity->name));
-	return fate != KEEPER_GONE || deleting_finish(k->branch, c->entity, gone, NULL);
+	if (fate != KEEPER_GONE)
+		return true;
+	was = entity_lay(k->branch, c->entity, c->old_image);
+	return renaming_settle(k->branch, c->entity, entity_identity(k->branch, &was)) &&
+	       deleting_finish(k->branch, c->entity, gone, NULL);
 }
 
 static bool follow_deletion(struct keeper *k, const struct change *c)

@@ -245,12 +245,69 @@ static bool gets_another_name(const struct plan *p)
 	return false;
 }
 
+static bool has_guards(const struct entity *e)
+{
+	for (size_t i = 0; i < e->companion_count; i++)
+		if (e->companions[i].unique.n)
+			return true;
+	return false;
+}
+
+static bool is_asked(const struct plan *p, struct value key)
+{
+	for (size_t i = 0; i < p->count; i++)
+		if (p->actions[i].table.n && value_equal(p->actions[i].key, key))
+			return true;
+	return false;
+}
+
+/* N9, for one item that the new one refers to. */
+static bool ask_for_no_arrivals(struct plan *p, const struct entity *of)
+{
+	struct scope s = { .run = p->run, .item = p->item };
+	const struct reference *x;
+
+	for (size_t k = 0; (x = entity_follows(p->entity, of, k)); k++) {
+		struct value *args, identity, key;
+
+		if (!scope_args(&s, x->args, x->arg_count, &args))
+			return false;
+		identity = renamed_identity(p->run, of, args);
+		if (!value_present(identity))
+			continue;
+		key = renamed_key(p->run, of, identity);
+		if (!is_asked(p, key))
+			add_marker(p, DYN_CHECK, key)->must_not_exist = true;
+	}
+	return true;
+}
+
+/* N9. An address that the server has just made is no other's. */
+static bool begin(struct plan *p)
+{
+	const struct design *d = p->run->design;
+	const struct write *w = p->write;
+	bool begins = p->item && (!value_present(p->old) || write_is_move(p));
+
+	if (!p->entity->is_renamed || !begins || w->follows || w->met)
+		return true;
+	if (!has_guards(p->entity) && (is_new_to_the_world(p, p->item) || w->take_count))
+		return true;
+	for (size_t i = 0; i < d->entity_count; i++)
+		if (d->entities[i].rename.then_count && &d->entities[i] != p->entity &&
+		    !ask_for_no_arrivals(p, &d->entities[i]))
+			return false;
+	return true;
+}
+
 bool plan_renaming(struct plan *p)
 {
 	const struct write *w = p->write;
 
 	if (w->follows)
 		add_condition(p, w->follows);
+	if (!begin(p))
+		return false;
 	if (!p->entity->rename.then_count)
 		return true;
 	if (!value_present(p->old)) {
@@ -287,6 +344,56 @@ static enum plan_end tell_busy(struct run *r, const struct entity *e)
 	return PLAN_FAILED;
 }
 
+static enum plan_end help(struct plan *p, struct run *b, const struct renaming *m)
+{
+	expect_marker(p->run);
+	switch (renaming_carry(b, m, HELP_MOST)) {
+	case RENAMING_DONE: return PLAN_AGAIN;
+	case RENAMING_IN_PART:
+	case RENAMING_STUCK:
+	case RENAMING_WAITS: break;
+	case RENAMING_FAILED:
+		if (b->problem.type == PROBLEM_BUSY)
+			break;
+		(void)run_fail(p->run, PROBLEM_INTERNAL, "%.*s", SLICE_ARG(b->problem.detail));
+		return PLAN_FAILED;
+	}
+	return tell_busy(p->run, m->entity);
+}
+
+/* N9: looks for the item's counterpart under the old name, which follows first; and for its unique values. */
+static enum plan_end meet(struct plan *p, struct run *b, const struct renaming *m)
+{
+	struct renaming back = *m;
+	struct companion_item *list;
+	struct value key, now;
+	struct row f;
+	bool names, followed, over;
+	size_t n;
+
+	back.from = m->to;
+	back.to = m->from;
+	row_copy(&f, b->arena, p->item);
+	if (!renaming_apply(b, &back, p->entity, &f, &names) || !names ||
+	    !entity_complete(b, p->entity, &f, VALUE_ABSENT) || !entity_companions(b, p->entity, &f, &list, &n))
+		return tell_busy(p->run, m->entity);
+	key = entity_key_of(b, &f);
+	if (!dyn_get(b, key, true, &now))
+		return tell_busy(p->run, m->entity);
+	if (value_present(now))
+		return write_follow(b, p->entity, key, m, &followed, &over) ? PLAN_AGAIN : tell_busy(p->run, m->entity);
+	for (size_t i = 0; i < n; i++) {
+		if (!list[i].rule->unique.n)
+			continue;
+		if (!dyn_get(b, list[i].key, true, &now))
+			return tell_busy(p->run, m->entity);
+		if (value_present(now))
+			return help(p, b, m);
+	}
+	p->write->met = true;
+	return PLAN_AGAIN;
+}
+
 enum plan_end renaming_refused(struct plan *p, const struct plan_action *a, const struct dyn_refusal *f)
 {
 	struct run *b;
@@ -302,19 +409,7 @@ enum plan_end renaming_refused(struct plan *p, const struct plan_action *a, cons
 	b = aside(p->run);
 	if (!renaming_read(b, f->item, &m, &known) || !known)
 		return tell_busy(p->run, p->entity);
-	expect_marker(p->run);
-	switch (renaming_carry(b, &m, HELP_MOST)) {
-	case RENAMING_DONE: return PLAN_AGAIN;
-	case RENAMING_IN_PART:
-	case RENAMING_STUCK:
-	case RENAMING_WAITS: break;
-	case RENAMING_FAILED:
-		if (b->problem.type == PROBLEM_BUSY)
-			break;
-		(void)run_fail(p->run, PROBLEM_INTERNAL, "%.*s", SLICE_ARG(b->problem.detail));
-		return PLAN_FAILED;
-	}
-	return tell_busy(p->run, p->entity);
+	return p->entity == m.entity ? help(p, b, &m) : meet(p, b, &m);
 }
 
 /* ---- afterwards ---- */

@@ -22,6 +22,9 @@
  *   N7  A child that cannot follow (its place is taken, it does not fit the design) stays where it is, and so do the
  *       markers; it is tried again. Nothing is overwritten or removed.
  *   N8  A write to a child that has not followed counts on the parent under its new name (renamed.h).
+ *   N9  A child that begins under the new name, meanwhile, does not take the place of one that still follows, nor a
+ *       value that is unique among them: the marker of the name is not there, or both were looked for. (Nothing begins
+ *       under the old name, so what was not there stays so.)
  *
  * The stream has a removal and a new item for each child. So that processors take them for what they are, the child
  * is first marked where it is (RENAMING_LEAVES), and has RENAMING_CAME where it arrives: process/tail/change.c.
@@ -83,6 +86,9 @@ enum renaming_end {
 	RENAMING_FAILED,  /* run->problem */
 };
 enum renaming_end renaming_carry(struct run *r, const struct renaming *m, int64_t most);
+/* For an item that another program has deleted: carries out the rename to its name, if one is unfinished, so that what
+ * goes with it is there. BUSY: not yet. What cannot follow is left over. */
+bool renaming_settle(struct run *r, const struct entity *e, const struct value *args) MUST_CHECK;
 /* For app_tick(): carries out all markers, a number of rows at most. *next_ms: the time until there is more to do;
  * INT64_MAX: nothing is left. */
 bool renaming_sweep(struct run *r, int64_t *next_ms) MUST_CHECK;

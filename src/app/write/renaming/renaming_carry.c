@@ -286,6 +286,32 @@ enum renaming_end renaming_carry(struct run *r, const struct renaming *m, int64_
 	return carry_marker(r, m, &most);
 }
 
+bool renaming_settle(struct run *r, const struct entity *e, const struct value *args)
+{
+	struct value identity = e->rename.then_count ? renamed_identity(r, e, args) : VALUE_ABSENT, item;
+	struct renaming m;
+	bool known;
+
+	if (!value_present(identity))
+		return true;
+	if (!beside_get(r, renamed_key(r, e, identity), &item))
+		return false;
+	if (!value_present(item))
+		return true;
+	if (!renaming_read(r, item, &m, &known))
+		return false;
+	if (!known || !value_equal(m.to, identity))
+		return true;
+	switch (renaming_carry(r, &m, INT64_MAX)) {
+	case RENAMING_DONE:
+	case RENAMING_STUCK: return true;
+	case RENAMING_IN_PART:
+	case RENAMING_WAITS: return run_busy(r);
+	case RENAMING_FAILED: break;
+	}
+	return false;
+}
+
 bool renaming_sweep(struct run *r, int64_t *next_ms)
 {
 	const struct design *d = r->design;
