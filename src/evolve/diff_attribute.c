@@ -110,6 +110,12 @@ static void judge_type(struct verdict *v, const struct attribute *was, const str
 	}
 }
 
+/* Whether what the attribute names must exist. */
+static bool asks(const struct attribute *a)
+{
+	return a->refers && !a->may_be_missing;
+}
+
 /* Clauses. */
 static void judge_clauses(struct verdict *v, const struct attribute *was, const struct attribute *is)
 {
@@ -123,6 +129,8 @@ static void judge_clauses(struct verdict *v, const struct attribute *was, const 
 		judge(v, DIFF_REWRITE, "items without it get the default");
 	if (is->required && !was->required && !is->default_)
 		judge(v, DIFF_JUDGE, "items without it are reported");
+	if (asks(is) && !(asks(was) && diff_entity_before(v->x->before, is->refers->to) == was->refers->to))
+		judge(v, DIFF_JUDGE, "items that name nothing are reported");
 	if (is->unique && !was->unique)
 		judge(v, DIFF_GUARD, "items with the same value are reported");
 }

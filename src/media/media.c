@@ -15,6 +15,11 @@ bool media_is_bucket(const struct media *m)
 	return m->bucket;
 }
 
+const char *media_origin(const struct media *m)
+{
+	return m->bucket ? bucket_origin(m->bucket) : "";
+}
+
 static bool set_where(struct media *m, const char *where, char *why, size_t n)
 {
 	int length = snprintf(m->where, sizeof(m->where), "%s", where ? where : "");

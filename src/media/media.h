@@ -30,6 +30,8 @@ struct media;
 struct media *media_open(const struct media_options *o, char *why, size_t n);
 void media_close(struct media *m); /* NULL is fine */
 bool media_is_bucket(const struct media *m);
+/* Of the addresses of a bucket's files, as https://bucket.s3.eu-west-1.amazonaws.com; "": a directory's have none. */
+const char *media_origin(const struct media *m);
 
 struct media_name {
 	struct slice design, id;

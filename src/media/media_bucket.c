@@ -29,6 +29,7 @@ struct bucket {
 	char region[PLACE_REGION];
 	struct endpoint at;   /* of the service, or with Amazon's own names of the bucket */
 	char root[PLACE_URL]; /* of all paths: /bucket/prefix, or /prefix */
+	char origin[PLACE_URL];
 	struct keyring *keyring;
 	struct pool *pool;
 	pthread_mutex_t lock; /* of the following */
@@ -115,6 +116,7 @@ static bool set_up(struct bucket *b, const struct media_options *o, struct arena
 	settings_load(&s, a, NULL);
 	if (!find_address(b, o, &s, why, n))
 		return false;
+	snprintf(b->origin, sizeof(b->origin), "%.*s", (int)(strlen(b->at.url) - strlen(b->at.path)), b->at.url);
 	bundle = settings_find(&s, "AWS_CA_BUNDLE", "ca_bundle");
 	b->pool = pool_new(CONNECTIONS, &(struct fetch_options){ .ca_bundle = bundle, .repeats = true });
 	b->keyring = keyring_new(&(struct keyring_options){
@@ -142,6 +144,11 @@ struct bucket *bucket_open(const struct media_options *o, char *why, size_t n)
 		return b;
 	bucket_close(b);
 	return NULL;
+}
+
+const char *bucket_origin(const struct bucket *b)
+{
+	return b->origin;
 }
 
 void bucket_close(struct bucket *b)
@@ -226,8 +233,7 @@ static struct slice sign(struct signing *s, const struct credentials *c)
 		buf_printf(&q, "&X-Amz-Security-Token=%.*s", SLICE_ARG(encoded(a, slice_str(c->token))));
 	buf_printf(&q, "&X-Amz-SignedHeaders=%.*s%.*s", SLICE_ARG(encoded(a, names)), SLICE_ARG(s->query));
 	m.query = buf_slice(&q);
-	return arena_printf(a, "%.*s%.*s?%.*s&X-Amz-Signature=%.*s", (int)(strlen(b->at.url) - strlen(b->at.path)),
-			    b->at.url, SLICE_ARG(path), SLICE_ARG(m.query),
+	return arena_printf(a, "%s%.*s?%.*s&X-Amz-Signature=%.*s", b->origin, SLICE_ARG(path), SLICE_ARG(m.query),
 			    SLICE_ARG(sigv4_sign(a, &m, &key, &scope, date, &b->cache)));
 }
 

@@ -26,6 +26,7 @@ enum media_end directory_remove(struct media *m, struct media_name f) MUST_CHECK
 
 struct bucket *bucket_open(const struct media_options *o, char *why, size_t n); /* NULL: why */
 void bucket_close(struct bucket *b);
+const char *bucket_origin(const struct bucket *b);
 enum media_end bucket_look(struct bucket *b, struct arena *a, struct media_name f, struct media_look *out) MUST_CHECK;
 enum media_end bucket_remove(struct bucket *b, struct arena *a, struct media_name f) MUST_CHECK;
 

@@ -51,6 +51,19 @@ test('what one writes, a follower sees at once, picture and all, and is told', a
   await ben.visit();
   await ben.page.getByText('Nothing here yet.').waitFor();
 
+  // From the device: it is uploaded when it is chosen, and shown from this server.
+  await ann.page.getByLabel('What is new?').fill('My own picture');
+  await ann.button('Add a picture').click();
+  await ann.page.getByLabel('A picture from this device').setInputFiles({ name: 'dot.gif', mimeType: 'image/gif', buffer: Buffer.from('R0lGODlhAQABAIAAAP8AAP///ywAAAAAAQABAAACAkQBADs=', 'base64') });
+  await ann.page.getByText('dot.gif is uploaded.').waitFor();
+  await ann.expectFit();
+  await ann.page.getByRole('button', { name: 'Post', exact: true }).click();
+  const uploaded = ben.post('My own picture').getByRole('img', { name: 'Picture posted by ann' });
+  await until('the uploaded picture to be there', () => uploaded.evaluate((img) => img.complete && img.naturalWidth > 0));
+  await ann.post('My own picture').getByRole('button', { name: 'Delete this post' }).click();
+  await ann.page.getByRole('button', { name: 'Delete', exact: true }).click();
+  await ann.page.getByText('The post is deleted.').waitFor();
+
   await ann.write('Hello #World, I am @ann', 'https://pictures.example/hill.svg');
   await ann.post('Hello').waitFor();
   assert.equal(await ann.page.getByLabel('What is new?').inputValue(), '');

@@ -5,6 +5,7 @@ import { randomUUID } from 'node:crypto';
 import { createServer } from 'node:http';
 import { after, test } from 'node:test';
 import { runToEnd, scan, startDesign, until } from './harness.mjs';
+import { openSmtp } from './smtp.mjs';
 
 const sent = [];
 const hook = createServer((request, reply) => {
@@ -125,4 +126,16 @@ test('S-A22: a suspended account renews nothing, and goes on when it is reinstat
   assert.equal((await renew()).status, 401);
   await admin.post(`/users/${id}/reinstate`);
   assert.equal((await renew()).status, 200);
+});
+
+test('S-A22: the letter for a lost password leads to the page of the app that sets a new one', async () => {
+  const smtp = await openSmtp();
+  const app = await startDesign('social', { args: ['--smtp', smtp.url(), '--smtp-from', 'noreply@village.example'], env: { SOCIAL_APP: 'https://village.example/' } });
+  await app.nobody.post('/users', { username: 'vera', email: 'vera@example.com', password });
+  await app.nobody.post('/password/reset', { name: 'vera' }, { status: 202 });
+  const { headers, body } = await until('the letter', () => smtp.to('vera@example.com').at(-1));
+  assert.equal(headers.subject, 'A new password for vera');
+  const [, token] = /\r\nhttps:\/\/village\.example\/#\/password\/(\S+)\r\n/.exec(body);
+  assert.equal(encodeURIComponent(token), token, 'an address as it is');
+  await app.nobody.post('/password', { token, password: 'another good password' });
 });

@@ -6,6 +6,7 @@ import net from 'node:net';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { Caller, ROOT, clientsFor, freshDirectory, runToEnd, scan, startDesign, startServer, until, verify } from './harness.mjs';
+import { openGate } from './gate.mjs';
 import { certificate, openSmtp } from './smtp.mjs';
 
 const file = join(ROOT, 'tests', 'designs', 'letters', 'letters.yaml');
@@ -251,6 +252,25 @@ test('of three servers at one table one sends; and another, when it dies', async
   assert.equal(own.to(email).length, 2);
   for (const n of [0, 2]) await servers[n].stop();
   ddb.destroy();
+  await tables.stop();
+});
+
+test('a mail that was sent, and whose note could not be deleted, is sent once', async () => {
+  const own = await openSmtp();
+  const tables = await startServer({ data: null });
+  const gate = await openGate(tables.endpoint);
+  const server = await startServer({ data: null, env: QUICK, args: ['--design', file, '--backend', gate.endpoint, '--smtp', own.url(), ...FROM] });
+  const nobody = new Caller(`${server.endpoint}/api/letters`);
+  const email = await account(nobody);
+  let refused = 0;
+  gate.refuse = ({ body }) => (/"MAIL"/.test(body) && /Delete|REMOVE #/.test(body) && !/"SET /.test(body) && (refused += 1) < 9 ? { status: 500, type: 'InternalServerError', message: 'no' } : undefined);
+  await ask(email, nobody);
+  await until('the note to be deleted in the end', () => refused >= 9);
+  const { ddb, doc } = clientsFor(tables.endpoint);
+  await until('no note to be left', async () => (await scan(doc, 'letters.thorpe')).every(({ PK }) => PK !== 'MAIL'));
+  ddb.destroy();
+  assert.equal(own.to(email).length, 1);
+  await server.stop();
   await tables.stop();
 });
 

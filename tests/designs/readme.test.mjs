@@ -46,7 +46,7 @@ test('README: the first five minutes can be pasted', async (t) => {
   const [callApi, explain, watch, review, database] = blocks('README.md', 'sh', '## Five minutes');
 
   const lines = (await paste(callApi)).trim().split('\n').map((line) => JSON.parse(line));
-  assert.deepEqual(lines.map((line) => line.user_id ?? line.items?.length ?? line.status), ['alice', 2, 'active', 409]);
+  assert.deepEqual(lines.map((line) => line.user_id ?? line.items?.length ?? line.status), ['alice', 2, 'active', 409, 2]);
   const explained = await paste(explain);
   assert.match(explained, /\n1\. Query: .*"IndexName": "GSI1"/s);
   assert.match(explained, /"S": "FOLLOWING#dave"/);

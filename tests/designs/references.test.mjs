@@ -232,3 +232,27 @@ test('docs/design-language.md: papers in folders', async () => {
   assert.deepEqual([body.team, body.shared_with], ['red', ['red']]);
   assert.deepEqual(refused(await eva.post('/papers', { team: 'blue' }, { status: 422 })), [{ attribute: 'team', detail: 'there is no Team blue' }]);
 });
+
+test('a tree whose items are renamed: those below follow, and none gets below itself', async () => {
+  const areas = await startDesign(join(ROOT, 'tests', 'designs', 'references', 'areas.yaml'));
+  const ida = await areas.as('ida', 'user');
+  const below = [{ attribute: 'within', detail: 'an Area cannot be below itself' }];
+  await ida.put('/areas/a', {});
+  await ida.put('/areas/b', { within: 'a' });
+  await ida.put('/areas/c', { within: 'b' });
+  assert.deepEqual(refused(await ida.patch('/areas/a', { area: 'd', within: 'c' }, { status: 422 })), below);
+  await ida.patch('/areas/a', { area: 'D' });
+  await areas.settled();
+  assert.equal((await ida.get('/areas/b')).body.within, 'd');
+  assert.deepEqual(refused(await ida.patch('/areas/d', { within: 'c' }, { status: 422 })), below);
+  const names = ['d', 'b', 'c'];
+  for (let round = 0; round < 10; round++) {
+    await Promise.all([
+      ida.request('PATCH', `/areas/${names[0]}`, { body: { area: `r${round}` } }).then(({ status }) => { if (status === 200) names[0] = `r${round}`; }),
+      ida.request('PATCH', `/areas/${names[0]}`, { body: { within: names[2] } }),
+      ida.request('PATCH', `/areas/${names[1]}`, { body: { within: round % 2 ? names[0] : null } }),
+    ]);
+    await areas.settled();
+  }
+  assert.deepEqual((await areas.findings()).filter(({ kind }) => kind === 'circle'), []);
+});

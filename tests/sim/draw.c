@@ -199,7 +199,7 @@ static void gather(struct sim *s, struct pool *p)
 		}
 }
 
-struct pool *pool_of_sim(struct sim *s)
+struct pool *sim_pool_new(struct sim *s)
 {
 	static const unsigned weights[] = { 0, 1, 1, 4, 10 };
 	const struct design *d = s->design;

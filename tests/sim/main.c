@@ -72,7 +72,7 @@ static void run(struct sim *s)
 {
 	size_t clients = s->options->clients ? s->options->clients : 1 + random_below(&s->random, 5);
 
-	s->pool = pool_of_sim(s);
+	s->pool = sim_pool_new(s);
 	s->sessions = arena_array(&s->arena, struct session, SESSIONS_MOST);
 	s->steps_left = s->options->steps ? s->options->steps : 20 + random_below(&s->random, 300);
 	s->steps = s->steps_left;

@@ -126,7 +126,7 @@ bool world_settle(struct sim *s);
 void world_ask(struct sim *s, struct backend *b, struct arena *a, struct app_request *q, struct app_reply *reply);
 
 /* ---- draw.c ---- */
-struct pool *pool_of_sim(struct sim *s);
+struct pool *sim_pool_new(struct sim *s);
 #define DRAW_SAID 8
 /* the request's earlier value of an attribute */
 struct draw_said {

@@ -5,6 +5,7 @@
  * below the other, one fails.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "app/entity/input.h"
+#include "app/entity/renamed.h"
 #include "app/write/write_plan.h"
 
 #define LEVELS_MOST 32 /* each is a condition of the transaction, which has at most 100 actions */
@@ -105,20 +106,45 @@ static bool is_itself(const struct climb *c, const struct row *item, const struc
 	return true;
 }
 
-static bool climb(struct climb *c, const struct row *item)
+/* An ancestor without a parent may be a name that an item has given up, with children that have not followed yet: they
+ * are that item's (renamed.h). *place NULL: it is not. */
+static bool follow_rename(struct climb *c, const struct value *was, const struct value **place)
+{
+	struct run *r = c->write->run;
+	const struct entity *e = c->write->entity;
+	bool found = false;
+
+	*place = NULL;
+	if (!was || !e->rename.then_count)
+		return true;
+	if (renamed_now(r, e, was, e->param_count) == was && !renamed_look(r, e, was, e->param_count, &found))
+		return false;
+	if (found)
+		*place = renamed_now(r, e, was, e->param_count);
+	return true;
+}
+
+static bool climb(struct climb *c, const struct row *item, const struct row *before)
 {
 	struct run *r = c->write->run;
 	struct row *at = arena_array(r->arena, struct row, LEVELS_MOST);
 	const struct row *from = item;
-	struct value *place;
+	const struct value *place = NULL, *was;
+	struct value *next;
 
 	for (int level = 0;; level++) {
-		if (!place_of(c, from, &place))
+		was = place;
+		if (!place_of(c, from, &next))
+			return false;
+		place = next ? renamed_now(r, c->write->entity, next, c->write->entity->param_count) : NULL;
+		if (!place && !follow_rename(c, was, &place))
 			return false;
 		if (!place)
 			return true;
-		if (is_itself(c, item, place))
-			return run_invalid(r, c->parent, "a %.*s cannot be below itself",
+		/* Those below its old name may follow it. */
+		if (is_itself(c, item, place) || (before && is_itself(c, before, place)))
+			return run_invalid(r, c->parent, "%s %.*s cannot be below itself",
+					   strchr("AEIO", c->write->entity->name.p[0]) ? "an" : "a",
 					   SLICE_ARG(c->write->entity->name));
 		if (level == LEVELS_MOST)
 			return run_invalid(r, c->parent, "at most %d levels", LEVELS_MOST);
@@ -160,7 +186,7 @@ bool write_tree(struct write *w, const struct row *item, const struct row *befor
 			continue;
 		for (size_t k = 0; k < c.names.count; k++)
 			names_add(w->run->arena, &w->looked_at, c.names.list[k]);
-		if (!climb(&c, item))
+		if (!climb(&c, item, before))
 			return false;
 	}
 	return true;

@@ -56,12 +56,13 @@ static bool has_part(const struct letter_text *t, enum letter_is is)
 	return false;
 }
 
-/* '<' that does not begin a placeholder is an error: a forgotten '>' would be sent to everyone. */
-static void read_letter_text(struct load *l, struct letter_text *out, const struct yaml *y, size_t most)
+/* '<' that does not begin a placeholder is an error: a forgotten '>' would be sent to everyone. False: such a one, or no text. */
+static bool read_letter_text(struct load *l, struct letter_text *out, const struct yaml *y, size_t most)
 {
 	struct slice text = load_text(l, y, "a text with placeholders, as in: Your code: <token>");
 	struct letter_part *parts = arena_array(l->a, struct letter_part, text.n + 1);
 	size_t n = 0, at = 0;
+	bool whole = text.n > 0;
 
 	if (text.n > most)
 		load_error(l, y->place, "too-long", "at most %zu bytes", most);
@@ -79,6 +80,7 @@ static void read_letter_text(struct load *l, struct letter_text *out, const stru
 		if (!close) {
 			load_error(l, yaml_place(l->source, y, end, 1), "bad-template",
 				   "'<' begins a placeholder, and '>' is missing");
+			whole = false;
 			break;
 		}
 		at = (size_t)(close - text.p) + 1;
@@ -86,14 +88,14 @@ static void read_letter_text(struct load *l, struct letter_text *out, const stru
 				 yaml_place(l->source, y, end + 1, at - end - 2), &parts[n++]);
 	}
 	*out = (struct letter_text){ parts, n };
+	return whole;
 }
 
 static void read_subject(struct load *l, void *into, const struct yaml *y)
 {
 	struct letter *letter = into;
 
-	read_letter_text(l, &letter->subject, y, SUBJECT_MOST);
-	if (has_part(&letter->subject, LETTER_TOKEN))
+	if (read_letter_text(l, &letter->subject, y, SUBJECT_MOST) && has_part(&letter->subject, LETTER_TOKEN))
 		load_error(l, y->place, "wrong-value",
 			   "a token in a subject is shown on locked screens: put it into the text");
 }
@@ -102,8 +104,7 @@ static void read_text(struct load *l, void *into, const struct yaml *y)
 {
 	struct letter *letter = into;
 
-	read_letter_text(l, &letter->text, y, TEXT_MOST);
-	if (!has_part(&letter->text, LETTER_TOKEN))
+	if (read_letter_text(l, &letter->text, y, TEXT_MOST) && !has_part(&letter->text, LETTER_TOKEN))
 		load_error(l, y->place, "missing-word", "a letter needs <token>: without it nobody can answer it");
 }
 

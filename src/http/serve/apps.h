@@ -21,6 +21,7 @@ struct app_site {
 struct apps_http {
 	const struct app_site *sites;
 	size_t count;
+	const char *uploads; /* pages may send files there, and show them: a bucket's origin; "" or NULL: only here */
 };
 
 /* The row, which points to `a`. */

@@ -385,7 +385,7 @@ static void accounts_and_callers(void **state)
 	SLICE_IS(d->callers.audiences[0], "web");
 	SLICE_IS(d->callers.audiences[1], "app");
 	SLICE_IS(d->callers.groups_claim, "cognito:groups");
-	SLICE_IS(d->callers.permissions_pattern, "groups of");
+	SLICE_IS(d->callers.permissions_access->name, "groups of");
 	SLICE_IS(d->callers.permissions_entity, "Group");
 	SLICE_IS(d->callers.permissions_attribute, "permissions");
 	SLICE_IS(d->callers.permissions_ref, "group");
@@ -653,7 +653,7 @@ static void a_condition_on_the_row_of_a_loop_is_for_each_row(void **state)
 			    "    each: other in of owner(who = 'eva')\n"
 			    "    when: other.at < now - 1 day\n"
 			    "    effects:\n"
-			    "      - {when: other.n = 1, delete: Thing(other.id)}\n"
+			    "      - {when: other.n = 1, update: Thing(other.id), with: {n: 2}}\n"
 			    "      - {update: Thing(other.id), with: {n: 1}}\n"
 			    "  none: {on: Thing updated, when: n > 1, update: Thing(owner), with: {n: 1}}\n");
 	const struct processor *p = d->processors;

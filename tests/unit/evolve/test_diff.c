@@ -121,6 +121,12 @@ static void items_that_may_not_fit_are_named(void **state)
 	expect("note: string 0..200", "note: string 0..200, required", "Thing.note changed judge");
 	expect("note: string 0..200", "note: a | b", "Thing.note changed judge");
 	expect("note: string 0..200", "note: email 0..200", "Thing.note changed judge");
+	expect("note: string 0..200", "note: reference to Shelf", "Thing.note changed judge");
+	expect_from(edited(before_text, "note: string 0..200", "note: reference to Shelf, may be missing"),
+		    edited(before_text, "note: string 0..200", "note: reference to Shelf"), "Thing.note changed judge");
+	expect_from(edited(before_text, "note: string 0..200", "note: reference to Shelf"),
+		    edited(before_text, "note: string 0..200", "note: reference to Shelf, may be missing"),
+		    "Thing.note changed nothing");
 	expect("NEW | OLD", "NEW | USED", "Thing.state changed judge");
 	expect("number 0..1000", "number 1..1000", "Thing.price changed judge");
 	expect("number 0..1000", "integer 0..1000", "Thing.price changed judge");

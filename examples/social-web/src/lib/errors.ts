@@ -21,6 +21,7 @@ const NAMES: Record<string, string> = {
   bio: 'description',
   profile_image_url: 'picture address',
   media_urls: 'picture address',
+  picture: 'picture',
   content: 'text',
 };
 

@@ -5,22 +5,24 @@ import { type PostCreate } from '../generated/social';
 import { tellOfPost } from '../lib/bus';
 import { api } from '../lib/session';
 import { mentionsOf, pictureUrl, tagsOf } from '../lib/text';
-import { Field, Problem, useAction, useWriteKey } from './controls';
+import { Field, FileField, Problem, useAction, useWriteKey } from './controls';
 import { fieldErrors } from '../lib/errors';
 
 type Visibility = NonNullable<PostCreate['visibility']>;
 
 const CONTENT_MOST = 5000;
+const PICTURE_TYPES = 'image/jpeg,image/png,image/webp,image/gif';
 
 export function Compose({ onDone }: { onDone?: () => void }) {
   const [content, setContent] = useState('');
   const [picture, setPicture] = useState('');
+  const [file, setFile] = useState<{ id: string; name: string }>();
   const [withPicture, setWithPicture] = useState(false);
   const [visibility, setVisibility] = useState<Visibility>('public');
   const { busy, error, act } = useAction();
   const url = pictureUrl(picture.trim());
   const [count, setCount] = useState(0); // of posts: the same text may be posted twice
-  const key = useWriteKey(content, url, visibility, count);
+  const key = useWriteKey(content, url, file?.id, visibility, count);
   const isWrong = picture.trim() !== '' && !url;
 
   const send = async () => {
@@ -30,7 +32,9 @@ export function Compose({ onDone }: { onDone?: () => void }) {
       {
         content: content.trim(),
         visibility,
-        ...(url && { content_type: 'image', media_urls: [url] }),
+        ...((url || file) && { content_type: 'image' }),
+        ...(url && { media_urls: [url] }),
+        ...(file && { picture: file.id }),
         ...(hashtags.length && { hashtags }),
         ...(mentions.length && { mentions }),
       },
@@ -40,6 +44,7 @@ export function Compose({ onDone }: { onDone?: () => void }) {
     tellOfPost({ kind: 'added', item: post });
     setContent('');
     setPicture('');
+    setFile(undefined);
     setWithPicture(false);
     onDone?.();
   };
@@ -64,6 +69,18 @@ export function Compose({ onDone }: { onDone?: () => void }) {
       />
       {withPicture && (
         <>
+          <FileField
+            label="A picture from this device"
+            accept={PICTURE_TYPES}
+            chosen={file?.name}
+            busy={busy}
+            onFile={(chosen) =>
+              void act(async () => {
+                setFile(undefined);
+                setFile({ id: await api.uploadNewPostPicture(chosen), name: chosen.name });
+              })
+            }
+          />
           <Field
             label="Address of a picture"
             name="media_urls"
@@ -86,6 +103,7 @@ export function Compose({ onDone }: { onDone?: () => void }) {
           onClick={() => {
             setWithPicture(!withPicture);
             setPicture('');
+            setFile(undefined);
           }}
         >
           {withPicture ? 'No picture' : 'Add a picture'}

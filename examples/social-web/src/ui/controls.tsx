@@ -86,6 +86,41 @@ export function Field({ label, name, value, onValue, error, hint, rows, input, m
   );
 }
 
+interface FileFieldProps {
+  label: string;
+  /** Media types, separated by commas. */
+  accept: string;
+  /** The name of the file that has been uploaded. */
+  chosen: string | undefined;
+  busy: boolean;
+  onFile: (file: File) => void;
+}
+
+/** A file, which is uploaded as soon as it is chosen. */
+export function FileField({ label, accept, chosen, busy, onFile }: FileFieldProps) {
+  const id = useId();
+  return (
+    <div class="field">
+      <label for={id}>{label}</label>
+      <input
+        id={id}
+        class="input"
+        type="file"
+        accept={accept}
+        disabled={busy}
+        aria-describedby={`${id}-hint`}
+        onChange={(event) => {
+          const file = event.currentTarget.files?.[0];
+          if (file) onFile(file);
+        }}
+      />
+      <p class="field-hint" id={`${id}-hint`} role="status">
+        {busy ? 'One moment…' : chosen ? `${chosen} is uploaded.` : 'At most 5 MB.'}
+      </p>
+    </div>
+  );
+}
+
 export function Problem({ error, retry }: { error: unknown; retry?: () => void }) {
   if (error === undefined) return null;
   return (

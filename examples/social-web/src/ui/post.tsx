@@ -59,6 +59,7 @@ export function PostCard({ post, comments, whole }: { post: Post; comments?: num
   const author = to('people', post.author_id ?? '');
   const here = to('posts', post.post_id);
   const count = comments ?? post.comments_count ?? 0;
+  const own = post.picture?.url;
   const pictures = (post.media_urls ?? []).map(pictureUrl).filter((url) => url !== undefined);
   return (
     <article class="card post" aria-label={`Post by ${name}`}>
@@ -92,6 +93,7 @@ export function PostCard({ post, comments, whole }: { post: Post; comments?: num
       <p class="words">
         <Rich text={post.content ?? ''} />
       </p>
+      {own && <Picture url={api.$transport.fileUrl(own)} by={name} />}
       {pictures.map((url) => (
         <Picture key={url} url={url} by={name} />
       ))}
