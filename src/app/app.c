@@ -241,6 +241,8 @@ bool app_is_quick(struct app *app, const struct app_request *q)
 
 	if (q->method != APP_GET && q->method != APP_HEAD)
 		return false;
+	if (app->media && media_is_bucket(app->media)) /* its addresses may need new credentials */
+		return false;
 	if ((q->path.n && memchr(q->path.p, '%', q->path.n)) || !target_split(q->path, segments, &n))
 		return false;
 	routes_find(app->routes, segments, n, APP_GET, true, &match);

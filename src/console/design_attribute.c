@@ -19,6 +19,8 @@ struct slice design_type(struct arena *a, const struct attribute *x)
 {
 	if (!x)
 		return SLICE("string");
+	if (x->file)
+		return arena_printf(a, "file %.*s", SLICE_ARG(file_rule_text(a, x->file)));
 	if (x->each)
 		return arena_printf(a, "%s of %.*s", type_name(x->type), SLICE_ARG(design_type(a, x->each)));
 	if (x->members)

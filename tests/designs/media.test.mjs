@@ -11,14 +11,14 @@ import { MP4, PNG, png, filesIn, upload } from './media-world.mjs';
 
 const file = join(ROOT, 'tests', 'designs', 'gallery', 'gallery.yaml');
 const media = join(freshDirectory(), 'media');
-const app = await startDesign(file, { args: ['--media', media, '--media-hold', '8', '--media-caller-most', '6'] });
+const app = await startDesign(file, { args: ['--media', media, '--media-hold', '12', '--media-caller-most', '6'] });
 const origin = app.server.endpoint;
 const ann = await app.as('ann', 'user');
 const bob = await app.as('bob', 'user');
 
 const fetchFile = (shown, init) => fetch(new URL(shown.url, origin), init);
 const bytesOf = async (shown) => Buffer.from(await (await fetchFile(shown)).arrayBuffer());
-const gone = (id) => until(`the file ${id} to be removed`, () => !filesIn(media).includes(id), 30);
+const gone = (id) => until(`the file ${id} to be removed`, () => !filesIn(media).includes(id), 40);
 
 await ann.put('/people/ann', { display_name: 'Ann' });
 await bob.put('/people/bob', { display_name: 'Bob' });

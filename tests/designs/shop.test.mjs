@@ -381,6 +381,10 @@ test('the catalogue: by category and price, by word, and what runs low', async (
   assert.ok(!(await clerk.all('/running-low', 50)).some(({ sku }) => sku === 'floor'));
   await manager.delete('/categories/lamps', { status: 409 });
   assert.equal((await app.nobody.get('/categories/lamps')).body.products, 3);
+  for (const sku of ['desk', 'floor', 'clip']) await manager.patch(`/products/${sku}`, { on_sale: false });
+  await app.settled();
+  assert.deepEqual(await names('/categories/lamps/products'), []);
+  await manager.delete('/categories/lamps', { status: 409 }); // they may come back
 });
 
 test('orders of a customer: newest first, of a span, page by page, for nobody else', async () => {

@@ -23,10 +23,44 @@ export function itemAddress(design: Design, entityName: string | null, row: Row)
   return href(['table', design.table, 'item'], { pk, sk: sk ?? undefined });
 }
 
+/** A file as a read shows it. */
+interface FileShown {
+  file: string;
+  type: string;
+  name?: string;
+  url: string;
+}
+
+const isFile = (value: unknown): value is FileShown => {
+  const { file, type, url } = (value ?? {}) as Record<string, unknown>;
+  return (
+    typeof file === 'string' && typeof type === 'string' && typeof url === 'string' && /^(\/media|https:\/)\//.test(url)
+  );
+};
+
+/** Pictures of this server are shown; others would tell theirs who looks. */
+function FileCell({ file }: { file: FileShown }) {
+  return (
+    <a href={file.url} target="_blank" rel="noreferrer">
+      {file.type.startsWith('image/') && file.url.startsWith('/') && <img class="pat-file" src={file.url} alt="" />}
+      {file.name ?? file.file}
+    </a>
+  );
+}
+
 function Cell({ value }: { value: unknown }) {
   if (value === undefined) return <span class="pat-absent">·</span>;
   if (value === null || typeof value === 'boolean') return <span class="json-word">{String(value)}</span>;
   if (typeof value === 'number') return <span class="json-number">{value}</span>;
+  if (isFile(value)) return <FileCell file={value} />;
+  if (Array.isArray(value) && value.length > 0 && value.every(isFile))
+    return (
+      <>
+        {value.map((one) => (
+          <FileCell key={one.file} file={one} />
+        ))}
+      </>
+    );
   if (Array.isArray(value) && value.every((one) => typeof one === 'string')) return <>{value.join(', ')}</>;
   if (typeof value === 'object') return <>{JSON.stringify(value)}</>;
   return <>{String(value)}</>;

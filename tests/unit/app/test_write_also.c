@@ -197,6 +197,54 @@ static void riders_wait_for_their_own_write(void **state)
 	app_fixture_close(&f);
 }
 
+static const char club[] =
+	"entities:\n"
+	"  Club:\n"
+	"    path: /clubs/<club>\n"
+	"    attributes: {club: 'string, required', owners: counter}\n"
+	"    keys: {PK: CLUB#<club>, SK: CLUB}\n"
+	"    check: {owners >= 1: a club keeps an owner}\n"
+	"    also:\n"
+	"      - {on: created, when: club <> 'empty', put: Member, with: {club: club, name: caller, role: owner}}\n"
+	"    allow: {create, read, update, delete: anyone}\n"
+	"  Member:\n"
+	"    path: /clubs/<club>/members/<name>\n"
+	"    attributes: {club: 'string, required', name: 'string, required', role: owner | guest}\n"
+	"    keys: {PK: CLUB#<club>, SK: MEMBER#<name>}\n"
+	"    counts: [\"Club(club).owners when role = 'owner'\"]\n"
+	"    allow: {create: input.role = 'guest', read: anyone, update, delete: input.role <> 'owner'}\n";
+
+/* The check of a counter is that of the item with all that is written together with it. */
+static void a_new_item_is_checked_with_what_it_comes_with(void **state)
+{
+	struct app_fixture f;
+
+	(void)state;
+	app_fixture_open(&f, club);
+	created(&f, "ann", "Club", "chess", NULL);
+	assert_int_equal(number(item(&f, "Club", "chess"), "owners"), 1);
+	create_fails(&f, "ann", "Club", "empty", NULL, PROBLEM_CONFLICT, NULL);
+	assert_false(is_stored(&f, "CLUB#empty", "CLUB"));
+	delete_fails(&f, "ann", "Member", "chess/ann", PROBLEM_CONFLICT, NULL);
+	app_fixture_close(&f);
+}
+
+/* input.x in a rule of create, update and delete is the body, as in that of an action. */
+static void a_rule_sees_the_body(void **state)
+{
+	struct app_fixture f;
+
+	(void)state;
+	app_fixture_open(&f, club);
+	created(&f, "ann", "Club", "chess", NULL);
+	create_fails(&f, "bob", "Member", "chess/bob", "{\"role\":\"owner\"}", PROBLEM_FORBIDDEN, NULL);
+	created(&f, "bob", "Member", "chess/bob", "{\"role\":\"guest\"}");
+	update_fails(&f, "bob", "Member", "chess/bob", "{\"role\":\"owner\"}", PROBLEM_FORBIDDEN, NULL);
+	updated(&f, "bob", "Member", "chess/bob", "{\"role\":\"guest\"}");
+	deleted(&f, "bob", "Member", "chess/bob");
+	app_fixture_close(&f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -204,6 +252,8 @@ int main(void)
 		cmocka_unit_test(a_deletion_with_children_writes_all_that_goes_with_it),
 		cmocka_unit_test(so_does_a_cascade),
 		cmocka_unit_test(riders_wait_for_their_own_write),
+		cmocka_unit_test(a_new_item_is_checked_with_what_it_comes_with),
+		cmocka_unit_test(a_rule_sees_the_body),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -22,8 +22,8 @@ static void files_have_types_and_a_length(void **state)
 					  "      c: file up to 64 KB\n"
 					  "      d: file application/pdf up to 3 MB, private, when c is present\n"
 					  "      e: = c.size\n"
-					  "    checks:\n"
-					  "      - a.size < 1000: too long\n");
+					  "    check:\n"
+					  "      a.size < 1000: too long\n");
 	const struct entity *e = design_entity(d, SLICE("Thing"));
 	const struct attribute *a = entity_attribute(e, SLICE("a")), *b = entity_attribute(e, SLICE("b"));
 	const struct attribute *c = entity_attribute(e, SLICE("c"));
