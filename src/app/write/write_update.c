@@ -237,7 +237,7 @@ bool write_copy_again(struct write *w, struct row *f, const struct row *before)
 	for (size_t i = 0; i < w->entity->attribute_count; i++) {
 		const struct attribute *a = &w->entity->attributes[i];
 		struct value *x, *y;
-		bool again = a->kept_by.n && a->copy_of && a->copy_of == w->copies_of; /* others stay as they were */
+		bool again = a->copy_of && a->copy_of == w->copies_of;
 
 		if (!a->copy_entity.n)
 			continue;

@@ -209,20 +209,6 @@ static void left_behind(struct checker *c, const struct entity *e)
 	}
 }
 
-/* A row that does not say which attributes name the item stays where it is. */
-static void follows_not(struct checker *c, const struct entity *e)
-{
-	for (size_t i = 0; i < e->rename.then_count; i++)
-		EACH (struct entity, other, c->d->entities, c->d->entity_count) {
-			const struct access *a = e->rename.then_access[i];
-			if (other == e || a->of || !reach_has_entity(check_reach(c, a), other) ||
-			    entity_follows(other, e, 0))
-				continue;
-			check_say(c, e->rename.place, "%.*s also finds %.*s, and nothing says how it names the %.*s",
-				  SLICE_ARG(a->name), SLICE_ARG(other->name), SLICE_ARG(e->name));
-		}
-}
-
 const struct rule check_rules_identity[] = {
 	{ "time-lets-duplicate", SEVERITY_ERROR,
 	  "attribute_not_exists(PK) never fails when every key is new; an index does not enforce uniqueness either.",
@@ -239,8 +225,5 @@ const struct rule check_rules_identity[] = {
 	  .entity = identity_can_change },
 	{ "left-behind", SEVERITY_WARNING, "After the rename it refers to nothing, or to the next item with that name.",
 	  "Let it follow, too.", .entity = left_behind },
-	{ "follows-not", SEVERITY_WARNING, "Such rows stay under the old name.",
-	  "Say it with `requires` or `counts`, or name a pattern that `returns` only what follows.",
-	  .entity = follows_not },
 	{ NULL },
 };
