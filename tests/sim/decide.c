@@ -1,6 +1,7 @@
 /* Checks decisions: when a request is about to write, runs the same request again at that moment, up to its first
  * write. If it would now be refused, the first decision is outdated, so the conditions of the write must fail too. A
- * write that still succeeds has violated a rule. SPDX-License-Identifier: Apache-2.0 */
+ * write that still succeeds has violated a rule. The date is that of the request: it decides by one date, whatever the
+ * clock says when it writes. SPDX-License-Identifier: Apache-2.0 */
 #include "sim.h"
 
 /* a backend that reads, and notices that it is to write */
@@ -43,12 +44,15 @@ static int ask_again(struct sim *s, struct decision *d)
 {
 	struct dry b = { .real = s->backend };
 	struct app_reply reply = { 0 };
+	int64_t since_us = fiber_date_us() - d->date_us;
 	struct arena a;
 
 	b.backend = (struct backend){ .call = dry_call, .execute = dry_execute };
 	arena_init(&a);
 	fiber_set_alone(true);
+	fiber_set_date(-since_us);
 	world_ask(s, &b.backend, &a, d->request, &reply);
+	fiber_set_date(since_us);
 	fiber_set_alone(false);
 	if (!b.writes && reply.status >= 400 && reply.status < 500)
 		d->why = arena_copy(&s->arena, reply.body);
