@@ -129,7 +129,11 @@ export function Compose({ onDone }: { onDone?: () => void }) {
             <option value="private">Only for me</option>
           </select>
         </label>
-        <button type="submit" class="button button-primary push" disabled={busy || !content.trim() || isWrong || isWaiting}>
+        <button
+          type="submit"
+          class="button button-primary push"
+          disabled={busy || !content.trim() || isWrong || isWaiting}
+        >
           {busy ? 'Posting…' : 'Post'}
         </button>
       </div>
