@@ -22,11 +22,13 @@
 #define FREE_LEAST  (INT64_C(64) << 20) /* bytes of the disk that stay free: the database needs room as well */
 #define LEFT_AFTER  7200                /* seconds: an upload that has been still so long was interrupted */
 #define DESIGN_MOST 64
-#define ONE_MOST    2 /* uploads of one file at once: a client may send again what the server still waits for */
+#define KEPT_MOST \
+	64 /* descriptors of open uploads; others open their file for each write. The database needs some as well */
+#define ONE_MOST 2 /* uploads of one file at once: a client may send again what the server still waits for */
 
 struct media_upload {
 	struct media *media;
-	int fd;
+	int fd;          /* -1: opened when it is needed */
 	int64_t size, n; /* that it will have; that have come */
 	bool counted;    /* in media->used */
 	bool listed;     /* in media->open and media->coming */
@@ -219,6 +221,30 @@ static bool has_room(struct media *m, int64_t size)
 	return false;
 }
 
+static void give_descriptor(struct media_upload *u)
+{
+	if (u->fd < 0)
+		return;
+	close(u->fd);
+	u->fd = -1;
+	atomic_fetch_sub(&u->media->descriptors, 1);
+}
+
+/* To be given to done_with(). */
+static int descriptor_of(const struct media_upload *u)
+{
+	return u->fd >= 0 ? u->fd : open(u->from, O_WRONLY | O_APPEND | O_CLOEXEC | O_NOFOLLOW);
+}
+
+static void done_with(const struct media_upload *u, int fd)
+{
+	int e = errno;
+
+	if (fd >= 0 && fd != u->fd)
+		close(fd);
+	errno = e;
+}
+
 enum media_end media_upload_begin(struct media *m, struct media_name f, int64_t size, struct media_upload **out)
 {
 	static _Atomic unsigned number;
@@ -240,9 +266,12 @@ enum media_end media_upload_begin(struct media *m, struct media_name f, int64_t 
 	u->counted = m->most;
 	snprintf(u->from, sizeof(u->from), "%.*s/" UPLOADS "/%.*s-%d-%u", PATH_MAX - 96, m->where, SLICE_ARG(f.id),
 		 (int)getpid(), atomic_fetch_add(&number, 1));
-	u->fd = open(u->from, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
-	if (u->fd >= 0)
+	u->fd = open(u->from, O_WRONLY | O_APPEND | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+	if (u->fd >= 0) {
+		if (atomic_fetch_add(&m->descriptors, 1) >= KEPT_MOST)
+			give_descriptor(u);
 		return MEDIA_DONE;
+	}
 	end = failed("make", u->from);
 	u->from[0] = '\0';
 	return end;
@@ -250,7 +279,9 @@ enum media_end media_upload_begin(struct media *m, struct media_name f, int64_t 
 
 bool media_upload_write(struct media_upload *u, struct slice bytes)
 {
-	if (u->fd < 0 || (int64_t)bytes.n > u->size - u->n)
+	int fd;
+
+	if (!u->from[0] || (int64_t)bytes.n > u->size - u->n)
 		return false;
 	if (u->head_size < sizeof(u->head)) {
 		size_t k = sizeof(u->head) - u->head_size;
@@ -260,20 +291,22 @@ bool media_upload_write(struct media_upload *u, struct slice bytes)
 			memcpy(u->head + u->head_size, bytes.p, k);
 		u->head_size += k;
 	}
+	fd = descriptor_of(u);
 	while (bytes.n) {
-		ssize_t k = write(u->fd, bytes.p, bytes.n);
+		ssize_t k = write(fd, bytes.p, bytes.n);
 
 		if (k < 0 && errno == EINTR)
 			continue;
-		if (k <= 0) {
-			(void)failed("write", u->from);
-			return false;
-		}
+		if (k <= 0)
+			break;
 		u->n += k;
 		atomic_fetch_sub(&u->media->coming, k);
 		bytes = slice_make(bytes.p + k, bytes.n - (size_t)k);
 	}
-	return true;
+	if (bytes.n)
+		(void)failed("write", u->from);
+	done_with(u, fd);
+	return !bytes.n;
 }
 
 int64_t media_upload_length(const struct media_upload *u)
@@ -290,8 +323,11 @@ struct slice media_upload_head(const struct media_upload *u)
 enum media_end media_upload_finish(struct media_upload *u)
 {
 	char design[PATH_MAX];
+	int fd = descriptor_of(u);
+	bool ok = fsync(fd) == 0; /* also of what was written by other descriptors: nobody has seen its errors yet */
 
-	if (fsync(u->fd) < 0)
+	done_with(u, fd);
+	if (!ok)
 		return failed("sync", u->from);
 	snprintf(design, sizeof(design), "%s", u->directory);
 	*strrchr(design, '/') = '\0';
@@ -308,8 +344,7 @@ void media_upload_drop(struct media_upload *u)
 	if (!u)
 		return;
 	delist(u);
-	if (u->fd >= 0)
-		close(u->fd);
+	give_descriptor(u);
 	if (u->from[0])
 		unlink(u->from);
 	if (u->counted)

@@ -19,7 +19,8 @@ struct media {
 	_Atomic int64_t coming; /* bytes that open uploads have yet to write */
 	pthread_mutex_t lock;   /* of the list */
 	struct media_upload *open;
-	struct bucket *bucket; /* NULL: a directory */
+	atomic_int descriptors; /* that open uploads keep */
+	struct bucket *bucket;  /* NULL: a directory */
 };
 
 bool directory_open(struct media *m, char *why, size_t n) MUST_CHECK;

@@ -164,6 +164,49 @@ static void one_file_is_uploaded_by_few_at_once(void **state)
 	media_close(m);
 }
 
+static size_t descriptors(void)
+{
+	DIR *d = opendir("/proc/self/fd");
+	size_t n = 0;
+
+	assert_non_null(d);
+	while (readdir(d))
+		n++;
+	closedir(d);
+	return n;
+}
+
+static void many_uploads_leave_descriptors_to_the_database(void **state)
+{
+	static struct media_upload *u[300];
+	struct media *m = open_new(0);
+	size_t before = descriptors();
+	char id[] = "01ARZ3NDEKTSV4RRFFQ69G5000";
+	struct slice bytes;
+	struct arena a;
+
+	(void)state;
+	arena_init(&a);
+	for (size_t i = 0; i < 300; i++) {
+		snprintf(id + 23, 4, "%03zu", i);
+		assert_int_equal(media_upload_begin(m, name(id), 6, &u[i]), MEDIA_DONE);
+		assert_true(media_upload_write(u[i], SLICE("one")));
+	}
+	assert_true(descriptors() <= before + 64);
+	for (size_t i = 0; i < 300; i++) {
+		snprintf(id + 23, 4, "%03zu", i);
+		assert_true(media_upload_write(u[i], SLICE("two")));
+		assert_int_equal(media_upload_finish(u[i]), MEDIA_DONE);
+		media_upload_drop(u[i]);
+		assert_int_equal(media_read(m, &a, name(id), &bytes), MEDIA_DONE);
+		assert_true(slice_is(bytes, "onetwo"));
+	}
+	assert_int_equal(descriptors(), before);
+	assert_int_equal(put(m, "01ARZ3NDEKTSV4RRFFQ69G5FAX", "x", 1), MEDIA_DONE);
+	arena_release(&a);
+	media_close(m);
+}
+
 /* No byte of them is on the disk yet. */
 static void uploads_share_the_room_of_the_disk(void **state)
 {
@@ -275,6 +318,7 @@ int main(void)
 		cmocka_unit_test(only_ids_and_names_of_designs_become_paths),
 		cmocka_unit_test(files_and_uploads_share_the_room_that_there_is),
 		cmocka_unit_test(one_file_is_uploaded_by_few_at_once),
+		cmocka_unit_test(many_uploads_leave_descriptors_to_the_database),
 		cmocka_unit_test(uploads_share_the_room_of_the_disk),
 		cmocka_unit_test(what_a_kill_has_left_takes_no_room),
 		cmocka_unit_test(what_is_there_counts_when_a_directory_is_opened),
