@@ -28,6 +28,9 @@ test('a form says what its references name, and whether it is there', async () =
   await until('the author', async () => (await named('author')) === 'Person bob');
   await until('the folder, of two values', async () => (await named('folder')) === 'Folder red/old');
   await until('the tags', async () => (await named('tags')) === 'Tag ink, there is no Tag gone');
+  await field('tags').getByRole('button', { name: 'Add to tags' }).click();
+  await field('tags').getByLabel('tags[2]', { exact: true }).fill('ink2');
+  await until('a new tag, which is not there', async () => (await named('tags')) === 'Tag ink, there is no Tag gone, there is no Tag ink2');
   assert.equal(await named('reviewer'), '');
   await field('reviewer').locator('input').fill(' ZOE');
   await until('that nobody is there', async () => (await named('reviewer')) === 'there is no Person zoe');

@@ -61,10 +61,10 @@ export function namedBy(design: Design, field: FormField, text: string, values: 
 }
 
 function textsOf(field: FormField, text: string): string[] {
-  if (field.kind !== 'json') return [text];
+  if (field.kind !== 'json' && field.kind !== 'structure') return [text];
   try {
     const list = JSON.parse(text) as unknown;
-    return Array.isArray(list) ? list.map(String) : [];
+    return Array.isArray(list) ? list.map(String).filter((one) => one.trim()) : []; // a row that was just added is empty
   } catch {
     return [];
   }
