@@ -18,6 +18,14 @@ static inline bool is_at(const struct slot *n, const uint8_t *p, const uint8_t *
 		memcmp(p + sizeof(here), n->encoded.p + sizeof(here), n->encoded.n - sizeof(here)) == 0);
 }
 
+/* slice_cmp(); most names differ in their first byte. */
+static inline int compare_names(struct slice a, struct slice b)
+{
+	int order = a.n && b.n ? (uint8_t)a.p[0] - (uint8_t)b.p[0] : 0;
+
+	return order ? order : slice_cmp(a, b);
+}
+
 struct value *slots_lay(struct arena *a, const struct slots *slots, struct value item)
 {
 	struct value *values = arena_array(a, struct value, slots->count);
@@ -34,7 +42,7 @@ struct value *slots_lay(struct arena *a, const struct slots *slots, struct value
 	while (p < end && n < last) {
 		if (p > safe || !is_at(n, p, end)) {
 			const uint8_t *value = p;
-			int order = slice_cmp(n->name->text, layout_bytes(&value));
+			int order = compare_names(n->name->text, layout_bytes(&value));
 
 			if (order < 0) { /* the item has no such attribute */
 				n++;
