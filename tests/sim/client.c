@@ -105,15 +105,23 @@ static bool ask_update(struct asking *k)
 	return true;
 }
 
-bool entity_leaves_orphans(const struct design *d, const struct entity *e)
+static bool is_counted_on(const struct design *d, const struct entity *e)
 {
-	if (e->delete_.soft || e->delete_.then_count || e->delete_.refuse_count)
-		return false;
 	for (size_t i = 0; i < d->entity_count; i++)
 		for (size_t k = 0; k < d->entities[i].count_count; k++)
 			if (slice_equal(d->entities[i].counts[k].target.entity, e->name))
 				return true;
 	return false;
+}
+
+bool entity_leaves_orphans(const struct design *d, const struct entity *e)
+{
+	return !e->delete_.soft && !e->delete_.then_count && !e->delete_.refuse_count && is_counted_on(d, e);
+}
+
+bool rename_leaves_orphans(const struct design *d, const struct entity *e)
+{
+	return entity_leaves_orphans(d, e) || (e->delete_.refuse_count && !e->rename.then_count && is_counted_on(d, e));
 }
 
 static bool ask_delete(struct asking *k)

@@ -502,7 +502,7 @@ static bool is_given(const struct draw *d, const struct entity *e, const struct 
 	if (a->derived || a->counter || a->now || a->touched || a->last_writer || a->copy_entity.n || a->after.n ||
 	    a->hidden || a->from_key)
 		return false;
-	if (kind == BODY_UPDATE && (a->fixed || (is_param(e, a->name) && entity_leaves_orphans(d->sim->design, e) &&
+	if (kind == BODY_UPDATE && (a->fixed || (is_param(e, a->name) && rename_leaves_orphans(d->sim->design, e) &&
 						 !sim_may(d->sim, SIM_ORPHANS))))
 		return false;
 	return !a->managed || (d->caller.operator_ && sim_may(d->sim, SIM_MANAGED));

@@ -173,6 +173,8 @@ bool operator_recounts(const struct design *d, struct slice processor);
 
 /* Whether other items count on it, and the design does not say what happens to them when it is deleted. */
 bool entity_leaves_orphans(const struct design *d, const struct entity *e);
+/* The same when it gets another identity: that is not refused while others count on it. */
+bool rename_leaves_orphans(const struct design *d, const struct entity *e);
 
 /* ---- raw.c ---- */
 void raw_write(struct sim *s, struct backend *b, struct arena *a);

@@ -5,6 +5,7 @@
 #include "app/write/deleting.h"
 #include "app/write/keep.h"
 #include "app/write/receipt.h"
+#include "app/write/renaming/renaming.h"
 #include "app/write/turn.h"
 #include "app/write/write_plan.h"
 #include "base/log.h"
@@ -477,6 +478,20 @@ static void remember_places(struct plan *p)
 			entity_remember_place(p->run, p->parts[i]->entity, p->parts[i]->item, p->parts[i]->key);
 }
 
+/* What is also deleted, or also moves, is not on its way after another item that was renamed. */
+static enum plan_end unmark_parts(struct plan *p)
+{
+	enum plan_end end = PLAN_DONE;
+
+	for (size_t i = 0; i < p->part_count && end == PLAN_DONE; i++) {
+		struct plan *part = p->parts[i];
+
+		if (value_present(part->old) && (!part->item || write_is_move(part)))
+			end = renaming_unmark(part->write, part->old);
+	}
+	return end;
+}
+
 enum plan_end plan_commit(struct plan *p)
 {
 	struct run *r = p->run;
@@ -484,8 +499,9 @@ enum plan_end plan_commit(struct plan *p)
 	enum dyn_outcome done;
 	enum plan_end end;
 
-	if (p->outdated)
-		return PLAN_AGAIN;
+	end = p->outdated ? PLAN_AGAIN : unmark_parts(p);
+	if (end != PLAN_DONE)
+		return end;
 	p->shown = plan_shown(p);
 	for (;;) {
 		make_request(p, &q);
@@ -629,6 +645,7 @@ static void follow_part(struct plan *part, struct run *b, bool keeper)
 	if (part->item)
 		follow_item(part, b, keeper);
 	deleting_follow(part);
+	renaming_follow(part);
 	if (!part->item && value_present(part->old))
 		plan_follow_removal(part);
 }

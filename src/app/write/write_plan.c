@@ -263,6 +263,14 @@ static bool plan_put(struct plan *p)
 	return whole_item(p, &a->item);
 }
 
+/* An item that was marked for a rename since it was read is read again: the stream would say that it follows, not that
+ * it is gone (renaming_unmark()). */
+static void watch_mark(struct plan *p, struct plan_action *a)
+{
+	if (p->entity->is_renamed && !p->write->follows)
+		fields_set(&a->equal, RENAMING_LEAVES, VALUE_ABSENT);
+}
+
 /* The condition includes everything: the new item is made from the whole old one. */
 static bool plan_move(struct plan *p)
 {
@@ -272,6 +280,7 @@ static bool plan_move(struct plan *p)
 	if (!a)
 		return false;
 	a->must_exist = true;
+	watch_mark(p, a);
 	for (size_t i = 0; i < p->entity->attribute_count; i++) /* and it has no new attributes */
 		if (!p->entity->attributes[i].from_key)
 			fields_set(&a->equal, p->entity->attributes[i].name, VALUE_ABSENT);
@@ -287,6 +296,7 @@ static bool plan_delete(struct plan *p)
 	if (!a)
 		return false;
 	a->must_exist = true;
+	watch_mark(p, a);
 	plan_watch(p, a);
 	return true;
 }

@@ -214,6 +214,51 @@ static void a_missing_item_named_in_the_body_is_the_bodys_fault(void **state)
 	create_fails(f, "ann", "Use", "none/1", "{}", PROBLEM_NOT_FOUND, "there is no Shelf none");
 }
 
+/* A backend that lets another program make the shelf before the first write. */
+struct maker {
+	struct backend backend; /* first */
+	struct backend *real;
+	const char *body;
+	bool made;
+};
+
+static void make_call(struct backend *b, struct arena *a, const char *operation, struct slice body,
+		      struct backend_reply *reply)
+{
+	struct maker *m = (struct maker *)b;
+	struct backend_reply made;
+
+	if (!m->made && strcmp(operation, "GetItem")) {
+		m->made = true;
+		m->real->call(m->real, a, "PutItem", slice_str(m->body), &made);
+		assert_int_equal(made.status, 200);
+	}
+	m->real->call(m->real, a, operation, body, reply);
+}
+
+static void one_that_comes_before_the_commit_is_checked(void **state)
+{
+	struct app_fixture *f = *state;
+	struct maker m = { .backend = { .call = make_call }, .real = f->backend };
+	struct run r = *app_fixture_run(f, "ann");
+	struct write_result out;
+
+	m.body = arena_cstr(
+		r.arena,
+		arena_printf(
+			r.arena,
+			"{\"TableName\":\"%.*s\",\"Item\":{\"PK\":{\"S\":\"SHELF#new\"},\"SK\":{\"S\":\"SHELF\"},"
+			"\"id\":{\"S\":\"new\"},\"stock\":{\"N\":\"2\"},\"used\":{\"N\":\"0\"},\"most\":{\"N\":\"3\"}}}",
+			SLICE_ARG(r.design->table)));
+	r.backend = &m.backend;
+	assert_false(try_create(&r, "Move", "new/out", "{\"by\":-3}", &out));
+	assert_true(m.made);
+	assert_problem(&r, PROBLEM_CONFLICT, "there are not so many left");
+	assert_int_equal(number(item(f, "Shelf", "new"), "stock"), 2);
+	created(f, "ann", "Move", "new/out", "{\"by\":-2}");
+	create_fails(f, "ann", "Move", "none/out", "{\"by\":-3}", PROBLEM_NOT_FOUND, "there is no Shelf none");
+}
+
 #define HELD(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
 
 int main(void)
@@ -228,6 +273,7 @@ int main(void)
 		HELD(the_next_number_is_taken_from_a_counter),
 		HELD(a_rule_does_not_read_the_body_for_an_attribute),
 		HELD(a_missing_item_named_in_the_body_is_the_bodys_fault),
+		HELD(one_that_comes_before_the_commit_is_checked),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

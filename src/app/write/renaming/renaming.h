@@ -27,7 +27,8 @@
  *       under the old name, so what was not there stays so.)
  *
  * The stream has a removal and a new item for each child. So that processors take them for what they are, the child
- * is first marked where it is (RENAMING_LEAVES), and has RENAMING_CAME where it arrives: process/tail/change.c.
+ * is first marked where it is (RENAMING_LEAVES), and has RENAMING_CAME where it arrives: process/tail/change.c. Every
+ * other deletion or move has the condition that there is no mark, and takes off one that it finds.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef THORPE_APP_WRITE_RENAMING_H
 #define THORPE_APP_WRITE_RENAMING_H
