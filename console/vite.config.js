@@ -8,5 +8,12 @@ export default defineConfig({
   base: './',
   esbuild: { jsx: 'automatic', jsxImportSource: 'preact' },
   build: { target: 'es2022', modulePreload: { polyfill: false }, assetsInlineLimit: 0, chunkSizeWarningLimit: 300 },
-  server: { proxy: { '/console/api': server, '/api': server, '/dynamodb': { target: server, rewrite: () => '/' } } },
+  server: {
+    proxy: {
+      '/console/api': server,
+      '/api': server,
+      '/media': server,
+      '/dynamodb': { target: server, rewrite: () => '/' },
+    },
+  },
 });

@@ -169,6 +169,16 @@ static void put_refers(struct buf *b, const struct attribute *x)
 	json_close(b, '}');
 }
 
+static void put_file(struct buf *b, const struct attribute *x)
+{
+	if (!x->file)
+		return;
+	json_member_open(b, "file", '{');
+	doc_member_texts(b, "types", x->file->types, x->file->type_count);
+	json_member_int(b, "most", x->file->most);
+	json_close(b, '}');
+}
+
 static void put_inside(struct buf *b, const struct attribute *x)
 {
 	if (x->members) {
@@ -195,6 +205,7 @@ void design_attribute_doc(struct buf *b, const struct attribute *x)
 	put_flags(b, x);
 	put_from(b, x);
 	put_refers(b, x);
+	put_file(b, x);
 	put_inside(b, x);
 	design_line(b, x->place);
 	json_close(b, '}');

@@ -43,6 +43,7 @@ struct media *media_open(const struct media_options *o, char *why, size_t n)
 		return NULL;
 	m->clock = o->clock ? o->clock : &clock_system;
 	m->most = o->most;
+	pthread_mutex_init(&m->lock, NULL);
 	if (set_where(m, o->where, why, n)) {
 		if (is_bucket_name(o->where))
 			ok = (m->bucket = bucket_open(o, why, n)) != NULL;
@@ -51,6 +52,7 @@ struct media *media_open(const struct media_options *o, char *why, size_t n)
 	}
 	if (ok)
 		return m;
+	pthread_mutex_destroy(&m->lock);
 	mem_free(m);
 	return NULL;
 }
@@ -63,6 +65,7 @@ void media_close(struct media *m)
 		bucket_close(m->bucket);
 	else
 		directory_close(m);
+	pthread_mutex_destroy(&m->lock);
 	mem_free(m);
 }
 

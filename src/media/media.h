@@ -42,7 +42,7 @@ enum media_end {
 	MEDIA_NONE,    /* no such file */
 	MEDIA_THERE,   /* a file of that name is there already */
 	MEDIA_FULL,    /* no room */
-	MEDIA_TROUBLE, /* the disk or the service failed; it has been logged */
+	MEDIA_TROUBLE, /* the disk or the service failed, which has been logged; or too many upload the file at once */
 };
 
 #define MEDIA_HEAD_BYTES 64 /* that media_kind_fits() looks at */

@@ -22,12 +22,16 @@
 #define FREE_LEAST  (INT64_C(64) << 20) /* bytes of the disk that stay free: the database needs room as well */
 #define LEFT_AFTER  7200                /* seconds: an upload that has been still so long was interrupted */
 #define DESIGN_MOST 64
+#define ONE_MOST    2 /* uploads of one file at once: a client may send again what the server still waits for */
 
 struct media_upload {
 	struct media *media;
 	int fd;
 	int64_t size, n; /* that it will have; that have come */
 	bool counted;    /* in media->used */
+	bool listed;     /* in media->open and media->coming */
+	struct media_upload *next;
+	char id[ULID_LENGTH];
 	uint8_t head[MEDIA_HEAD_BYTES];
 	size_t head_size;
 	char from[PATH_MAX], directory[PATH_MAX], to[PATH_MAX];
@@ -93,10 +97,12 @@ static bool make_directory(const char *path)
 /* ---- opening ---- */
 static _Thread_local int64_t walked; /* nftw() has no context */
 
+/* A file is on the third level. What interrupted uploads have left, on the second, does not count: nothing counts it when
+ * it goes (directory_tidy). */
 static int add_size(const char *path, const struct stat *st, int kind, struct FTW *at)
 {
-	(void)path, (void)at;
-	if (kind == FTW_F)
+	(void)path;
+	if (kind == FTW_F && at->level > 2)
 		walked += st->st_size;
 	return 0;
 }
@@ -163,11 +169,47 @@ void directory_tidy(struct media *m)
 }
 
 /* ---- uploads ---- */
+/* False: too many upload this file already. An address is good for any number of uploads until one is complete: they must
+ * not fill the disk with what nobody counts. */
+static bool enlist(struct media_upload *u, struct slice id)
+{
+	struct media *m = u->media;
+	size_t same = 0;
+
+	memcpy(u->id, id.p, ULID_LENGTH);
+	pthread_mutex_lock(&m->lock);
+	for (const struct media_upload *k = m->open; k; k = k->next)
+		same += !memcmp(k->id, u->id, ULID_LENGTH);
+	u->listed = same < ONE_MOST;
+	if (u->listed) {
+		u->next = m->open;
+		m->open = u;
+		atomic_fetch_add(&m->coming, u->size);
+	}
+	pthread_mutex_unlock(&m->lock);
+	return u->listed;
+}
+
+static void delist(struct media_upload *u)
+{
+	struct media_upload **at = &u->media->open;
+
+	if (!u->listed)
+		return;
+	pthread_mutex_lock(&u->media->lock);
+	while (*at != u)
+		at = &(*at)->next;
+	*at = u->next;
+	pthread_mutex_unlock(&u->media->lock);
+	atomic_fetch_sub(&u->media->coming, u->size - u->n);
+}
+
+/* The upload is in the list: m->coming has its size. */
 static bool has_room(struct media *m, int64_t size)
 {
 	struct statvfs v;
 
-	if (statvfs(m->where, &v) == 0 && (int64_t)(v.f_bavail * v.f_frsize) - size < FREE_LEAST)
+	if (statvfs(m->where, &v) == 0 && (int64_t)(v.f_bavail * v.f_frsize) - atomic_load(&m->coming) < FREE_LEAST)
 		return false;
 	if (!m->most)
 		return true;
@@ -191,6 +233,8 @@ enum media_end media_upload_begin(struct media *m, struct media_name f, int64_t 
 		return MEDIA_NONE;
 	if (access(u->to, F_OK) == 0)
 		return MEDIA_THERE;
+	if (!enlist(u, f.id))
+		return MEDIA_TROUBLE;
 	if (!has_room(m, size))
 		return MEDIA_FULL;
 	u->counted = m->most;
@@ -226,6 +270,7 @@ bool media_upload_write(struct media_upload *u, struct slice bytes)
 			return false;
 		}
 		u->n += k;
+		atomic_fetch_sub(&u->media->coming, k);
 		bytes = slice_make(bytes.p + k, bytes.n - (size_t)k);
 	}
 	return true;
@@ -262,6 +307,7 @@ void media_upload_drop(struct media_upload *u)
 {
 	if (!u)
 		return;
+	delist(u);
 	if (u->fd >= 0)
 		close(u->fd);
 	if (u->from[0])

@@ -4,6 +4,7 @@
 #define THORPE_MEDIA_MEDIA_INTERNAL_H
 
 #include <limits.h>
+#include <pthread.h>
 #include <stdatomic.h>
 #include "media/media.h"
 
@@ -12,9 +13,12 @@ struct bucket;
 struct media {
 	char where[PATH_MAX]; /* without a '/' at its end */
 	const struct clock *clock;
-	bool temporary;        /* the directory ends with the store */
-	int64_t most;          /* 0: no limit */
-	_Atomic int64_t used;  /* bytes of files and uploads; counted while there is a limit */
+	bool temporary;         /* the directory ends with the store */
+	int64_t most;           /* 0: no limit */
+	_Atomic int64_t used;   /* bytes of files and uploads; counted while there is a limit */
+	_Atomic int64_t coming; /* bytes that open uploads have yet to write */
+	pthread_mutex_t lock;   /* of the list */
+	struct media_upload *open;
 	struct bucket *bucket; /* NULL: a directory */
 };
 

@@ -140,6 +140,7 @@ test('comments and replies arrive on the page of another reader', async () => {
   const comment = ann.comment('Welcome!');
   await comment.waitFor();
   await comment.getByRole('button', { name: 'Reply' }).click();
+  await until('the reply to have the focus', () => ann.page.getByLabel('Reply to ben').evaluate((field) => field === document.activeElement));
   await ann.page.getByLabel('Reply to ben').fill('Thank you');
   await ann.page.getByRole('article', { name: 'Comment by ben' }).getByRole('button', { name: 'Reply', exact: true }).last().click();
   await ben.comment('Thank you').waitFor();
@@ -165,6 +166,7 @@ test('a private account: a request, its approval, and only then the posts', asyn
   await eve.expectFit();
   await eve.button('Approve ben').click();
   await eve.page.getByText('ben follows you now.').waitFor();
+  await eve.page.getByRole('link', { name: 'Notifications', exact: true }).waitFor(); // answered: no news any more
 
   await ben.visit();
   await ben.post('For my followers').waitFor();

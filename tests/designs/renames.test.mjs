@@ -219,6 +219,47 @@ test('what is marked and then deleted or changed is what it is, not on its way',
   assert.deepEqual((await ann.list('/notices')).map(({ what }) => what).sort(), ['lost', 'new', 'new']);
 });
 
+test('what processors make and remove does not go past a rename that is unfinished', async () => {
+  const path = join(freshDirectory(), 'journal.yaml');
+  const text = readFileSync(join(ROOT, 'tests', 'designs', 'renames', 'journal.yaml'), 'utf8').replace(/^    (delete|companions): .*\n/gm, '');
+  writeFileSync(path, `${text}  remove entries: {on: Order created, when: what = 'removal', delete: 'Entry(folder, entry)'}\n`);
+  const app = await startDesign(path);
+  const ann = await app.as('ann', 'user');
+  /** Renames a folder with one entry, which another program's item keeps where it is; returns how to let it follow. */
+  const held = async (from, to, entry) => {
+    const Key = { PK: `FOLDER#${to}`, SK: `ENTRY#${entry}` };
+    await ann.post(`/folders/${from}/entries`, { entry, text: 'the first' });
+    await app.doc.put({ TableName: app.table, Item: { ...Key, note: 'in the way' } });
+    await ann.patch(`/folders/${from}`, { folder: to });
+    assert.equal((await markers(app.doc, app.table)).length, 2);
+    return () => app.doc.delete({ TableName: app.table, Key });
+  };
+  await ann.post('/folders', { folder: 'a' });
+  let release = await held('a', 'b', 'one');
+  await ann.post('/orders', { what: 'folder', folder: 'a' }); // the old name is nobody's
+  await pause(500);
+  await ann.get('/folders/a', { status: 404 });
+  await release();
+  await until('the folder to be made', async () => (await ann.request('GET', '/folders/a')).status === 200);
+  assert.deepEqual(await ann.list('/folders/a/entries'), []);
+  assert.deepEqual((await ann.list('/folders/b/entries')).map(({ text }) => text), ['the first']);
+  await through(app);
+  await app.settled();
+
+  release = await held('a', 'c', 'two');
+  await release();
+  await ann.post('/orders', { what: 'entry', folder: 'c', entry: 'two' }); // it has its place already, and follows first
+  await app.settled();
+  assert.deepEqual((await ann.list('/folders/c/entries')).map(({ text }) => text), ['the first']);
+  assert.deepEqual(await ann.list('/folders/a/entries'), []);
+  await through(app);
+
+  const Key = { PK: 'FOLDER#c', SK: 'ENTRY#two' };
+  await app.doc.update({ TableName: app.table, Key, UpdateExpression: 'SET #l = :l', ExpressionAttributeNames: { '#l': 'thorpe:leaves' }, ExpressionAttributeValues: { ':l': 'a rename that a kill ended here' } });
+  await ann.post('/orders', { what: 'removal', folder: 'c', entry: 'two' });
+  await until('the loss to be told', async () => (await ann.list('/losses')).length === 1);
+});
+
 test('a server that is killed in the middle goes on, and nothing is doubled or lost', async (t) => {
   const place = killable(t, FORGE);
   let run = await place.start();

@@ -266,7 +266,7 @@ static void heard(struct sim *s, struct asking *k, const struct app_reply *reply
 static int send(struct sim *s, struct backend *b, struct asking *k)
 {
 	struct app_reply reply = { 0 };
-	struct decision d = { .request = &k->q };
+	struct decision d = { .request = &k->q, .entity = k->entity, .date_us = fiber_date_us() };
 	struct session_state before = { 0 };
 	size_t entry = k->q.method == APP_GET ? 0 : ledger_ask(s, k->q.method, k->q.path, k->entity);
 

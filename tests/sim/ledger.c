@@ -227,6 +227,28 @@ static bool has_moved(struct sim *s, size_t at)
 	return false;
 }
 
+/* Whether the row can be made while the removal goes on, and go with it: its entity neither requires the other nor
+ * counts on it (app/write/deleting.h: "not covered"). Not if the other was made again: then that had ended. */
+static bool came_too_late(const struct ledger *l, const struct record *p, const struct record *r)
+{
+	const struct entity *e = r->change.entity;
+
+	for (size_t i = 0; i < e->require_count; i++)
+		if (e->requires[i].target.to == p->change.entity)
+			return false;
+	for (size_t i = 0; i < e->count_count; i++)
+		if (e->counts[i].target.to == p->change.entity)
+			return false;
+	for (size_t i = 0; i < l->record_count; i++) {
+		const struct record *x = &l->records[i];
+
+		if (x->change.events == ON_CREATED && p->sequence < x->sequence && x->sequence < r->sequence &&
+		    value_equal(x->change.key, p->change.key))
+			return false;
+	}
+	return true;
+}
+
 static bool went_along(struct sim *s, const struct record *r)
 {
 	struct ledger *l = s->ledger;
@@ -235,10 +257,10 @@ static bool went_along(struct sim *s, const struct record *r)
 		const struct record *p = &l->records[i];
 		const struct entity *e = p->change.entity;
 
-		if (!e || !e->delete_.then_count || p->sequence < r->made ||
-		    p->sequence > r->sequence + TRANSACTION_MOST)
+		if (!e || !e->delete_.then_count || p->sequence > r->sequence + TRANSACTION_MOST)
 			continue;
 		if (p->change.events == (e->delete_.soft ? ON_UPDATED : ON_DELETED) &&
+		    (p->sequence >= r->made || came_too_late(l, p, r)) &&
 		    goes_with(&l->run, e, p->change.old_image, r->change.old_image, true))
 			return true;
 	}
@@ -327,6 +349,14 @@ static struct value image_before(const struct ledger *l, const struct record *ma
 	return image;
 }
 
+static bool was_deleted_raw(const struct sim *s, struct value key)
+{
+	for (size_t i = 0; i < s->raw_deletes; i++)
+		if (value_equal(s->raw_deleted[i], key))
+			return true;
+	return false;
+}
+
 static void check_left(struct sim *s, size_t at)
 {
 	struct ledger *l = s->ledger;
@@ -335,7 +365,7 @@ static void check_left(struct sim *s, size_t at)
 
 	if (parent->change.events != ON_DELETED || !e || !e->delete_.then_count || e->delete_.soft || has_moved(s, at))
 		return;
-	if (!was_asked_for(s, parent, true))
+	if (!was_asked_for(s, parent, true) || was_deleted_raw(s, parent->change.key))
 		return; /* by an SDK or TTL: items recreated before the keeper sees it cannot be distinguished */
 	for (size_t i = 0; i < l->record_count; i++) {
 		const struct record *r = &l->records[i];

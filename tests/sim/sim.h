@@ -181,7 +181,9 @@ void raw_write(struct sim *s, struct backend *b, struct arena *a);
 /* the decision of a request; fiber_work() points to it */
 struct decision {
 	struct app_request *request;
-	int status; /* the status it would get now; 0: it may write */
+	const struct entity *entity;
+	int64_t date_us; /* when it began: what has expired since was there for it */
+	int status;      /* the status it would get now; 0: it may write */
 	struct slice why;
 	bool is_over; /* it has written */
 };

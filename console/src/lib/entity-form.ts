@@ -5,7 +5,7 @@ import { fillTemplate } from './templates';
 import type { Attribute, Entity, EntityReference, Item, TemplatePart } from './types';
 
 /** The kind of input. */
-export type FieldKind = 'line' | 'text' | 'number' | 'choice' | 'json' | 'structure';
+export type FieldKind = 'line' | 'text' | 'number' | 'choice' | 'json' | 'structure' | 'files';
 
 export interface FormField {
   name: string;
@@ -36,6 +36,7 @@ export function withElements(attribute: Attribute): Attribute {
 }
 
 function kindOfField(attribute: Attribute): FieldKind {
+  if (attribute.file || attribute.each?.file) return 'files';
   if (hasShape(attribute)) return 'structure';
   if (attribute.choices?.length) return 'choice';
   if (attribute.type === 'boolean') return 'choice';
@@ -87,7 +88,7 @@ export function fieldText(field: FormField, body: Record<string, unknown>, item:
   if (field.kind === 'number' && stored && 'N' in stored) return stored.N;
   const numbers = stored && field.shape?.each && isNumber(field.shape.each.type) ? numbersOf(stored) : null;
   if (numbers) return `[${numbers.join(', ')}]`;
-  return field.kind === 'json' || field.kind === 'structure'
+  return field.kind === 'json' || field.kind === 'structure' || field.kind === 'files'
     ? formatJson(value)
     : typeof value === 'string'
       ? value
@@ -122,6 +123,10 @@ export function patchOf(before: unknown, after: unknown): unknown {
   };
 }
 
+/** In a request a file is its id. */
+const fileIds = (value: unknown): unknown =>
+  Array.isArray(value) ? value.map(fileIds) : isObject(value) ? value['file'] : value;
+
 /** Throws a JsonError. Nothing typed: null, which removes. */
 export function fieldValue(field: FormField, text: string): unknown {
   if (text === '') return null;
@@ -131,6 +136,7 @@ export function fieldValue(field: FormField, text: string): unknown {
     if (typeof value !== 'number' && !(value instanceof ExactNumber)) throw new JsonError('This is not a number.');
     return value;
   }
+  if (field.kind === 'files') return fileIds(parseJson(text));
   if (field.kind === 'structure') return typed(field.shape, parseJson(text));
   return field.kind === 'json' ? parseJson(text) : text;
 }

@@ -132,7 +132,16 @@ export interface Attribute {
   open?: boolean;
   /** Of a list or map: what each value is, if it has a structure. */
   each?: Attribute;
+  /** Of a file. */
+  file?: FileRule;
   line: number;
+}
+
+export interface FileRule {
+  /** "image/png", "image/*"; empty: any */
+  types: string[];
+  /** bytes */
+  most: number;
 }
 
 export interface Companion {

@@ -13,7 +13,9 @@ import {
   type FormField,
   type Problem,
 } from '../lib/entity-form';
+import { filesOf, newFilesPath } from '../lib/files';
 import { parseTemplate } from '../lib/templates';
+import { FilesControl } from './item-files';
 import { NamedItems } from './item-named';
 import { StructureControl } from './item-structure';
 import { JsonError } from '../lib/values';
@@ -23,18 +25,44 @@ import { Badge, Button, Dialog, Empty, ErrorBox, Field, Input, Select, Spinner, 
 type Texts = Record<string, string>;
 type Values = (name: string) => string | undefined;
 
+/** How a form's files are sent. */
+interface Uploads {
+  design: string;
+  /** Of the item, or of the collection of one that will be made; null: a part of it is missing. */
+  path: string | null;
+  onSending: (isSending: boolean) => void;
+}
+
+/** Whether files are on their way, of any field of a form. */
+function useSending(): { isSending: boolean; onSending: (isSending: boolean) => void } {
+  const [count, setCount] = useState(0);
+  return { isSending: count > 0, onSending: (isSending) => setCount((n) => n + (isSending ? 1 : -1)) };
+}
+
 // ---------------------------------------------------------------- fields
+
+/** Files are their names. */
+const inWords = (field: FormField, text: string): string =>
+  field.kind === 'files'
+    ? filesOf(text)
+        .map(({ name, file }) => name ?? file)
+        .join(', ')
+    : text;
 
 interface ControlProps {
   field: FormField;
   text: string;
   /** Of its parts, by path. */
   errors: Record<string, string>;
+  uploads: Uploads;
   onText: (text: string) => void;
 }
 
-function Control({ field, text, errors, onText }: ControlProps) {
-  if (field.kept) return <Input value={text} onInput={() => {}} readOnly class="kept" mono={field.kind === 'json'} />;
+function Control({ field, text, errors, uploads, onText }: ControlProps) {
+  if (field.kind === 'files' && field.shape && !field.kept)
+    return <FilesControl shape={field.shape} {...{ text, errors, onText }} {...uploads} />;
+  if (field.kept)
+    return <Input value={inWords(field, text)} onInput={() => {}} readOnly class="kept" mono={field.kind === 'json'} />;
   if (field.kind === 'choice')
     return <Select value={text} onChange={onText} options={[{ value: '', label: '(absent)' }, ...field.choices]} />;
   if (field.kind === 'structure' && field.shape)
@@ -68,6 +96,7 @@ function FieldRow({
   changed,
   error,
   errors,
+  uploads,
   onText,
 }: {
   design: Design;
@@ -78,6 +107,7 @@ function FieldRow({
   changed: boolean;
   error?: string;
   errors?: Record<string, string>;
+  uploads: Uploads;
   onText: (text: string) => void;
 }) {
   const notes = field.flags.filter(
@@ -98,9 +128,9 @@ function FieldRow({
         required={field.flags.includes('required')}
         error={error}
         hint={field.kept ?? undefined}
-        group={field.kind === 'structure' && !field.kept}
+        group={(field.kind === 'structure' || field.kind === 'files') && !field.kept}
       >
-        <Control field={field} text={text} errors={errors ?? {}} onText={onText} />
+        <Control field={field} text={text} errors={errors ?? {}} uploads={uploads} onText={onText} />
       </Field>
       {field.refers && <NamedItems design={design} field={field} text={text} values={values} />}
     </div>
@@ -156,6 +186,7 @@ function ActionDialog({
   values,
   entity,
   action,
+  path,
   onClose,
   onRun,
 }: {
@@ -163,6 +194,8 @@ function ActionDialog({
   values: Values;
   entity: Entity;
   action: Entity['actions'][number];
+  /** Of the item. */
+  path: string;
   onClose: () => void;
   onRun: (body: Record<string, unknown>) => Promise<Problem | null>;
 }) {
@@ -183,6 +216,7 @@ function ActionDialog({
   const [texts, setTexts] = useState<Texts>({});
   const [problem, setProblem] = useState<Problem | null>(null);
   const [busy, setBusy] = useState(false);
+  const { isSending, onSending } = useSending();
   const run = async () => {
     const { body, problem: wrong } = readFields(fields, texts);
     if (wrong) {
@@ -200,7 +234,7 @@ function ActionDialog({
       actions={
         <>
           <Button onClick={onClose}>Cancel</Button>
-          <Button kind="primary" busy={busy} onClick={() => void run()}>
+          <Button kind="primary" busy={busy} disabled={isSending} onClick={() => void run()}>
             {action.name}
           </Button>
         </>
@@ -223,7 +257,8 @@ function ActionDialog({
             changed={false}
             error={problem?.fields[field.name]}
             errors={problem?.fields}
-            onText={(text) => setTexts({ ...texts, [field.name]: text })}
+            uploads={{ design: design.name, path, onSending }}
+            onText={(text) => setTexts((now) => ({ ...now, [field.name]: text }))}
           />
         ))}
       </div>
@@ -253,6 +288,7 @@ export function RulesEditor({ design, entity, item, values, onWritten }: EditorP
   const [problem, setProblem] = useState<Problem | null>(null);
   const [changedBy, setChangedBy] = useState(false);
   const [busy, setBusy] = useState(false);
+  const { isSending, onSending } = useSending();
   const [asking, setAsking] = useState<Entity['actions'][number] | 'delete' | null>(null);
 
   if (!path)
@@ -345,8 +381,8 @@ export function RulesEditor({ design, entity, item, values, onWritten }: EditorP
                     <td>
                       <code>{field.name}</code>
                     </td>
-                    <td>{original(field)}</td>
-                    <td>{texts[field.name]}</td>
+                    <td>{inWords(field, original(field))}</td>
+                    <td>{inWords(field, texts[field.name]!)}</td>
                   </tr>
                 ))}
             </tbody>
@@ -408,11 +444,12 @@ export function RulesEditor({ design, entity, item, values, onWritten }: EditorP
             changed={field.name in texts}
             error={problem?.fields[field.name]}
             errors={problem?.fields}
+            uploads={{ design: design.name, path, onSending }}
             onText={(text) => write(field.name, text)}
           />
         ))}
         <div class="row rule-buttons">
-          <Button kind="primary" type="submit" disabled={!draft} busy={busy}>
+          <Button kind="primary" type="submit" disabled={!draft || isSending} busy={busy}>
             Save by the rules
           </Button>
           {draft && (
@@ -454,6 +491,7 @@ export function RulesEditor({ design, entity, item, values, onWritten }: EditorP
           values={values}
           entity={entity}
           action={asking}
+          path={path}
           onClose={() => setAsking(null)}
           onRun={(content) => act(asking, content)}
         />
@@ -480,6 +518,7 @@ export function RulesCreator({
   const [problem, setProblem] = useState<Problem | null>(null);
   const [extra, setExtra] = useState<FormField[]>([]);
   const [busy, setBusy] = useState(false);
+  const { isSending, onSending } = useSending();
   const route = entity.routes.find((of) => of.does === 'create')!;
   const fields = [...fieldsOfEntity(entity, true).filter((field) => !field.kept), ...extra];
   const texts = draft ?? {};
@@ -536,11 +575,16 @@ export function RulesCreator({
           changed={!!texts[field.name]}
           error={problem?.fields[field.name]}
           errors={problem?.fields}
+          uploads={{
+            design: design.name,
+            path: newFilesPath(entity, (name) => texts[name]),
+            onSending,
+          }}
           onText={(text) => set({ ...texts, [field.name]: text })}
         />
       ))}
       <div class="row rule-buttons">
-        <Button kind="primary" type="submit" busy={busy}>
+        <Button kind="primary" type="submit" disabled={isSending} busy={busy}>
           Create by the rules
         </Button>
         {draft && (

@@ -6,7 +6,7 @@
  *   PK                SK     holds                                      the file is
  *   FILES#NEW         id     of (Entity.attribute), owner, type, size   asked for, perhaps uploaded; no item has it
  *   FILE#<id>         -      of, owner, size, item (its key)            an item's
- *   FILES#GONE        id     owner, size                                to be removed
+ *   FILES#GONE        id     owner, size, removed (ms)                  to be removed; has been, but may come again
  *   FILES#BY#<owner>  -      bytes                                      of all its files
  *
  * An id is a ULID, so it says since when the file is new.
@@ -19,7 +19,8 @@
  *       and the keeper follows: a file that its item no longer holds is gone. An id that is gone never comes back.
  *   B4  An item that moves takes its files along, in its own transaction.
  *   B5  A file that no item has taken in time is gone. Its time is over for writes before it is for the removal.
- *   B6  The record of what is gone is removed after its bytes, so a crash in between repeats the removal.
+ *   B6  The record of what is gone is removed after its bytes, so a crash in between repeats the removal. It stays as long
+ *       as the address for its upload is good: bytes that are sent there again are removed then, and count until then.
  *   B7  `bytes` is the sum of the sizes of the owner's files (small ones count as FILE_LEAST_BYTES): it moves in the
  *       transactions that make the first record and remove the last.
  * SPDX-License-Identifier: Apache-2.0 */
@@ -78,6 +79,7 @@ bool file_take(struct run *r, struct file_claims *c, const struct file_ask *of, 
 	       struct value *v) MUST_CHECK;
 /* Two writes for each claim: B2. `key`: the item's. */
 #define FILE_CLAIM_WRITES 2
+#define FILE_CLAIMS_MOST  40 /* of one write: they fit into a transaction, with room for what else is in it */
 void file_claim_writes(struct run *r, const struct file_claim *c, struct value key,
 		       struct dyn_write out[FILE_CLAIM_WRITES]);
 /* B4 */

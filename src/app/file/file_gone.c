@@ -132,6 +132,12 @@ bool file_follow(struct run *r, struct value key, struct value old_image, struct
 	return each_file(r, old_image, lose, &x);
 }
 
+/* The address for its upload is still good, or what has begun there may still come to its end. */
+static bool may_come_again(const struct run *r, struct slice id)
+{
+	return r->now_ms < file_until_ms(r, id) + r->app->file_hold_ms / GRACE;
+}
+
 /* ---- what no item has taken in time ---- */
 static bool sweep_new(struct run *r)
 {
@@ -144,7 +150,7 @@ static bool sweep_new(struct run *r)
 			struct slice id = beside_text(page.items[i], "SK");
 
 			/* Ids sort by time: the rest is younger. */
-			if (r->now_ms < file_until_ms(r, id) + r->app->file_hold_ms / GRACE)
+			if (may_come_again(r, id))
 				return true;
 			if (give_up(r, id,
 				    (struct dyn_write){ .kind = DYN_DELETE,
@@ -159,6 +165,24 @@ static bool sweep_new(struct run *r)
 }
 
 /* ---- what is to be removed ---- */
+static bool is_removed(struct value record)
+{
+	return value_present(value_get(record, SLICE("removed")));
+}
+
+static bool note_removed(struct run *r, struct slice id)
+{
+	struct value_member at = file_number(r, "removed", r->now_ms);
+	struct dyn_write w = { .kind = DYN_UPDATE,
+			       .table = beside_table(r),
+			       .key = beside_key(r, SLICE(FILES_GONE), id),
+			       .set = &at,
+			       .set_count = 1,
+			       .must_exist = true };
+
+	return commit(r, &w, 1) != MOVED_FAILED;
+}
+
 /* B6, B7 */
 static bool remove_gone(struct run *r, struct value record)
 {
@@ -178,8 +202,12 @@ static bool remove_gone(struct run *r, struct value record)
 	};
 	enum moved end;
 
+	if (may_come_again(r, id) && is_removed(record))
+		return true;
 	if (media_remove(r->app->media, r->arena, file_name(r, id)) != MEDIA_DONE)
 		return run_fail(r, PROBLEM_BUSY, "a file cannot be removed from its store");
+	if (may_come_again(r, id))
+		return note_removed(r, id);
 	end = commit(r, w, 2);
 	if (end == MOVED_NOT) /* another server was faster, or there is no sum, as after a restore */
 		end = commit(r, w, 1);

@@ -88,6 +88,9 @@ static bool claim(struct run *r, struct file_claims *c, const struct file_ask *q
 		*v = known->value;
 		return true;
 	}
+	if (c->count >= FILE_CLAIMS_MOST)
+		return run_invalid(r, q->attribute->name, "one write takes at most %d files that are new to the item",
+				   FILE_CLAIMS_MOST);
 	if (!r->app || !r->app->media)
 		return run_fail(r, PROBLEM_BUSY, "this server has not been told where files are kept");
 	if (!beside_get(r, file_new_key(r, id), &record))

@@ -159,7 +159,7 @@ static bool hold_whole(struct held *h)
 
 /* ---- all checks ---- */
 
-/* *there false: it is gone, which other code reports. */
+/* *there false: it is missing, which other code reports. */
 static bool read_item(struct held *h, bool *there)
 {
 	struct run *r = h->plan->run;
@@ -190,8 +190,10 @@ static bool hold_checks(struct plan *p, struct plan_action *a)
 			continue;
 		if (!there && !read_item(&h, &there))
 			return false;
-		if (!there)
+		if (!there) { /* one that comes before the commit has to be read, and checked */
+			a->must_not_exist = true;
 			return true;
+		}
 		if (!(as_limit(&h, &l) ? hold_limit(&h, &l) : hold_whole(&h)))
 			return false;
 	}

@@ -285,10 +285,11 @@ static bool open_console(struct running *r, const struct serve_options *o, char 
 	return r->console.console != NULL;
 }
 
-/* Pages of apps send files where the designs keep them. */
-static bool let_apps_upload(struct running *r)
+/* Pages of apps and the console send files where the designs keep them. */
+static bool let_pages_upload(struct running *r)
 {
 	r->apps.http.uploads = r->designs.media ? media_origin(r->designs.media) : NULL;
+	r->console.uploads = r->apps.http.uploads;
 	return true;
 }
 
@@ -420,7 +421,7 @@ static int run(void *options, char **words, int count)
 	    !serve_apps_load(&r.apps, o->apps, o->app_count, why, sizeof(why)) ||
 	    !serve_designs_load(&r.designs, o, why, sizeof(why)) || !open_http(&r, o, why) || !open_faults(&r, o, why) ||
 	    !open_database(&r, o, why) || !serve_designs_start(&r.designs, r.api, why, sizeof(why)) ||
-	    !open_console(&r, o, why) || !let_apps_upload(&r) || !announce(&r, o, why)) {
+	    !open_console(&r, o, why) || !let_pages_upload(&r) || !announce(&r, o, why)) {
 		close_all(&r);
 		if (o->log_format == LOG_TEXT)
 			return complain(EXIT_REFUSED, "%s", why);

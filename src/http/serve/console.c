@@ -15,11 +15,14 @@
 #define API  CONSOLE_BASE "/api"
 #define HTML SLICE("text/html; charset=utf-8")
 
-/* The pages load nothing from other hosts, and no frame may show them. */
-#define GUARDS                                                                                                  \
-	"Content-Security-Policy: default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; " \
-	"object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'\r\n"                    \
+/* The pages load nothing from other hosts, except files from where they are kept, and no frame may show them. */
+#define GUARDS_OF(images, requests)                                                                                  \
+	"Content-Security-Policy: default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:" images \
+	"; "                                                                                                         \
+	"connect-src 'self'" requests                                                                                \
+	"; object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'\r\n"                       \
 	"X-Content-Type-Options: nosniff\r\nReferrer-Policy: no-referrer\r\nCross-Origin-Resource-Policy: same-origin\r\n"
+#define GUARDS   GUARDS_OF("", "")
 #define NO_STORE "Cache-Control: no-store\r\n"
 
 static void reply_json(struct exchange *ex, int status, struct slice body, struct slice headers)
@@ -44,15 +47,16 @@ static void redirect(struct exchange *ex, void *ctx)
 
 static void handle_file(struct exchange *ex, void *ctx)
 {
+	const struct console_http *c = ctx;
+	const char *to = c->uploads ? c->uploads : "";
 	size_t base = sizeof(CONSOLE_BASE "/") - 1;
 	const struct web_file *f = console_file(slice_make(ex->req.path.p + base, ex->req.path.n - base));
 
-	(void)ctx;
 	if (!f) {
 		not_found(ex);
 		return;
 	}
-	web_file_reply(ex, f, SLICE(GUARDS));
+	web_file_reply(ex, f, arena_printf(&ex->arena, GUARDS_OF(" %s", " %s"), to, to));
 }
 
 /* ---- operators ---- */

@@ -24,6 +24,7 @@
 
 struct console_http {
 	struct console *console; /* set before server_run() */
+	const char *uploads; /* pages may send files there, and show them: a bucket's origin; "" or NULL: only here */
 };
 
 /* Fills CONSOLE_ROUTES rows, which point to `c`. */

@@ -71,10 +71,17 @@ static bool refuse_end(struct http_request *r, enum media_end end)
 	return refuse(r, 503, "The file could not be stored; try again.");
 }
 
+static bool is_over(const struct upload *u)
+{
+	return app_now_ms(u->asked.app) / 1000 >= u->asked.pass.until_s;
+}
+
 static bool take(struct body_sink *s, struct http_request *r, const char *bytes, size_t n)
 {
 	struct upload *u = (struct upload *)s;
 
+	if (is_over(u)) /* however slowly the bytes come */
+		return refuse(r, 403, "The upload took too long: ask for another address.");
 	if ((int64_t)n > u->asked.pass.size - media_upload_length(u->file))
 		return refuse(r, 413, "The file is longer than was asked for.");
 	return media_upload_write(u->file, slice_make(bytes, n)) || refuse_end(r, MEDIA_TROUBLE);
@@ -85,6 +92,7 @@ static bool begin_upload(struct exchange *ex, const struct rest *r)
 	struct upload *u = arena_new(&ex->arena, struct upload);
 	struct http_request *q = &ex->req;
 	struct slice type = http_media_type(request_header(q, SLICE("content-type")));
+	int64_t length = (int64_t)(q->body.n ? q->body.n : q->length); /* it has arrived already, or is announced */
 
 	*u = (struct upload){ .sink = { take } };
 	if (!read_address(ex, r, FILE_PUT_TYPE, &u->asked))
@@ -92,9 +100,8 @@ static bool begin_upload(struct exchange *ex, const struct rest *r)
 	if (!slice_equal_any_case(type, u->asked.pass.type) || request_header(q, SLICE("content-encoding")).n)
 		return refuse(q, 415,
 			      "Send the file with the Content-Type that was asked for, and no Content-Encoding.");
-	if (!q->chunked && q->has_head && (int64_t)q->length != u->asked.pass.size)
-		return refuse(q, (int64_t)q->length > u->asked.pass.size ? 413 : 400,
-			      "Send as many bytes as were asked for.");
+	if (!q->chunked && length != u->asked.pass.size)
+		return refuse(q, length > u->asked.pass.size ? 413 : 400, "Send as many bytes as were asked for.");
 	arena_defer(&ex->arena, drop_upload, u);
 	if (!refuse_end(q,
 			media_upload_begin(file_store(u->asked.app), name_of(&u->asked), u->asked.pass.size, &u->file)))
@@ -144,7 +151,7 @@ static void finish_upload(struct exchange_work *w, struct arena *a, void *local)
 		fail_upload(w, a, 415, "media-type", "the file does not begin as files of its type do");
 		return;
 	}
-	if (app_now_ms(u->asked.app) / 1000 >= p->until_s) {
+	if (is_over(u)) {
 		fail_upload(w, a, 403, "forbidden", "the upload took too long");
 		return;
 	}

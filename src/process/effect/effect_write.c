@@ -7,17 +7,19 @@
 
 /* ---- how much there is to it ---- */
 
-/* Whether writing an item of the entity is a single action. */
+/* Whether writing an item of the entity is a single action. Of one that others follow, or that follows, a rename may be
+ * unfinished: that is asked beside. */
 static bool effect_is_plain(const struct entity *e)
 {
-	return !e->companion_count && !e->also_count && !e->count_count && !e->login.present &&
+	return !e->is_renamed && !e->companion_count && !e->also_count && !e->count_count && !e->login.present &&
 	       !e->delete_.then_count && !entity_takes(e) && effect_can_check(e);
 }
 
 /* The same for removing one. The keeper runs cascades too, but right away is better. */
 static bool effect_is_plain_to_remove(const struct entity *e)
 {
-	return !e->companion_count && !e->also_count && !e->count_count && !e->login.present && !e->delete_.then_count;
+	return !e->is_renamed && !e->companion_count && !e->also_count && !e->count_count && !e->login.present &&
+	       !e->delete_.then_count;
 }
 
 /* ---- the target ---- */

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 #include "media/media.h"
 
@@ -145,6 +146,77 @@ static void files_and_uploads_share_the_room_that_there_is(void **state)
 	media_close(m);
 }
 
+static void one_file_is_uploaded_by_few_at_once(void **state)
+{
+	struct media *m = open_new(0);
+	struct media_upload *u[4];
+
+	(void)state;
+	assert_int_equal(media_upload_begin(m, name(ID), 5, &u[0]), MEDIA_DONE);
+	assert_int_equal(media_upload_begin(m, name(ID), 5, &u[1]), MEDIA_DONE);
+	assert_int_equal(media_upload_begin(m, name(ID), 5, &u[2]), MEDIA_TROUBLE);
+	assert_int_equal(media_upload_begin(m, name("01ARZ3NDEKTSV4RRFFQ69G5FAX"), 5, &u[3]), MEDIA_DONE);
+	media_upload_drop(u[2]);
+	media_upload_drop(u[0]);
+	assert_int_equal(put(m, ID, "hello", 5), MEDIA_DONE);
+	media_upload_drop(u[1]);
+	media_upload_drop(u[3]);
+	media_close(m);
+}
+
+/* No byte of them is on the disk yet. */
+static void uploads_share_the_room_of_the_disk(void **state)
+{
+	struct media *m = open_new(0);
+	struct media_upload *x, *y;
+	struct statvfs v;
+	int64_t much;
+
+	(void)state;
+	assert_int_equal(statvfs("/tmp", &v), 0);
+	much = (int64_t)(v.f_bavail * v.f_frsize) / 10 * 6;
+	assert_int_equal(media_upload_begin(m, name(ID), much, &x), MEDIA_DONE);
+	assert_int_equal(media_upload_begin(m, name("01ARZ3NDEKTSV4RRFFQ69G5FAX"), much, &y), MEDIA_FULL);
+	media_upload_drop(y);
+	assert_true(media_upload_write(x, SLICE("some")));
+	media_upload_drop(x);
+	assert_int_equal(media_upload_begin(m, name("01ARZ3NDEKTSV4RRFFQ69G5FAX"), much, &y), MEDIA_DONE);
+	media_upload_drop(y);
+	media_close(m);
+}
+
+static void what_a_kill_has_left_takes_no_room(void **state)
+{
+	char where[] = "/tmp/thorpe-test-XXXXXX", path[128], why[256];
+	struct media_options o = { .where = where, .most = 6 };
+	struct media *m;
+	struct arena a;
+	FILE *f;
+
+	(void)state;
+	assert_non_null(mkdtemp(where));
+	snprintf(path, sizeof(path), "%s/.uploads", where);
+	assert_int_equal(mkdir(path, 0700), 0);
+	snprintf(path, sizeof(path), "%s/.uploads/" ID "-1-1", where);
+	f = fopen(path, "w");
+	assert_non_null(f);
+	assert_int_equal(fputs("half", f) < 0, 0);
+	assert_int_equal(fclose(f), 0);
+	m = media_open(&o, why, sizeof(why));
+	assert_non_null(m);
+	assert_int_equal(put(m, ID, "hello", 5), MEDIA_DONE);
+	assert_int_equal(put(m, "01ARZ3NDEKTSV4RRFFQ69G5FAX", "xy", 2), MEDIA_FULL);
+	arena_init(&a);
+	assert_int_equal(media_remove(m, &a, name(ID)), MEDIA_DONE);
+	arena_release(&a);
+	media_close(m);
+	static const char *const left[] = { "/.uploads/" ID "-1-1", "/shop/AV", "/shop", "/.uploads", "" };
+	for (size_t i = 0; i < sizeof(left) / sizeof(*left); i++) {
+		snprintf(path, sizeof(path), "%s%s", where, left[i]);
+		assert_int_equal(remove(path), 0);
+	}
+}
+
 static void what_is_there_counts_when_a_directory_is_opened(void **state)
 {
 	char where[] = "/tmp/thorpe-test-XXXXXX", path[128], why[256];
@@ -202,6 +274,9 @@ int main(void)
 		cmocka_unit_test(an_upload_has_no_more_bytes_than_it_said),
 		cmocka_unit_test(only_ids_and_names_of_designs_become_paths),
 		cmocka_unit_test(files_and_uploads_share_the_room_that_there_is),
+		cmocka_unit_test(one_file_is_uploaded_by_few_at_once),
+		cmocka_unit_test(uploads_share_the_room_of_the_disk),
+		cmocka_unit_test(what_a_kill_has_left_takes_no_room),
 		cmocka_unit_test(what_is_there_counts_when_a_directory_is_opened),
 		cmocka_unit_test(the_first_bytes_say_what_a_file_cannot_be),
 	};

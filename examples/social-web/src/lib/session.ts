@@ -40,6 +40,12 @@ online.listen(() => {
   if (!online.value) void probe();
 });
 
+// The browser knows sooner than a request whether there is a network at all; whether the server answers, it does not.
+addEventListener('offline', () => {
+  online.value = false;
+});
+addEventListener('online', () => void watchedFetch(`${baseUrl}/`).catch(() => undefined));
+
 /** As fetch(), and notes whether the server answers. A live list that is out of reach shows here, too. */
 async function watchedFetch(input: RequestInfo | URL, init?: RequestInit): Promise<Response> {
   try {

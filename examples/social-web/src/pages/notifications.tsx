@@ -9,7 +9,7 @@ import { say } from '../lib/toasts';
 import { Avatar, Empty, Loading, More, Problem, useAction } from '../ui/controls';
 import { textOf } from './settings';
 
-function Requests({ me }: { me: Session }) {
+function Requests({ me, notices }: { me: Session; notices: LiveItems<Notification> }) {
   const list = useLiveItems<AnyItem>('requests', () => sourceOf(api.listRequests({ user_id: me.id })), {
     id: (item) => textOf(item, 'follower_id'),
     compare: (a, b) => textOf(a, 'created_at').localeCompare(textOf(b, 'created_at')),
@@ -26,6 +26,9 @@ function Requests({ me }: { me: Session }) {
         say('This request was taken back.');
       }
       list.apply({ kind: 'removed', item });
+      // The notice of a request that has its answer is no news any more.
+      for (const notice of notices.items)
+        if (notice.type === 'follow_request' && notice.actor_id === edge.follower_id) await markRead(notice, notices);
     });
   if (list.items.length === 0) return null;
   return (
@@ -103,7 +106,7 @@ export function Notifications({ me, list }: { me: Session; list: LiveItems<Notif
         )}
       </div>
       <Problem error={error ?? list.error} />
-      <Requests me={me} />
+      <Requests me={me} notices={list} />
       {!list.loaded && list.error === undefined && <Loading />}
       {list.loaded && list.items.length === 0 && (
         <Empty>

@@ -1,7 +1,7 @@
 // A person: profile, following and blocking, posts, followers.
 // SPDX-License-Identifier: Apache-2.0
 import { useEffect, useState } from 'preact/hooks';
-import { type Follow } from '../generated/social';
+import { type Follow, NotFoundError } from '../generated/social';
 import { useCell } from '../lib/cell';
 import { seenPosts } from '../lib/likes';
 import { type Source, useLiveItems } from '../lib/lists';
@@ -255,5 +255,11 @@ export function NamePage({ name }: { name: string }) {
     setError(undefined);
     api.getUserByUsername({ username: name }).then(({ user_id }) => location.replace(to('people', user_id)), setError);
   }, [name]);
+  if (error instanceof NotFoundError)
+    return (
+      <p class="problem" role="alert">
+        There is nobody of the name @{name}.
+      </p>
+    );
   return error === undefined ? <Loading /> : <Problem error={error} />;
 }

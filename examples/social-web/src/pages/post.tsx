@@ -1,6 +1,6 @@
 // One post with its comments.
 // SPDX-License-Identifier: Apache-2.0
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { type Comment, type Post } from '../generated/social';
 import { useCell } from '../lib/cell';
 import { notePosts } from '../lib/likes';
@@ -38,6 +38,10 @@ function WriteComment({ post, parent, onDone }: WriteProps) {
   const [count, setCount] = useState(0);
   const key = useWriteKey(content, count);
   const { busy, error, act } = useAction();
+  const form = useRef<HTMLFormElement>(null);
+  useEffect(() => {
+    if (parent) form.current?.querySelector('textarea')?.focus(); // it was asked for
+  }, []);
   const send = async () => {
     const comment = await api.createComment(
       { post_id: post },
@@ -51,6 +55,7 @@ function WriteComment({ post, parent, onDone }: WriteProps) {
   return (
     <form
       class="write"
+      ref={form}
       onSubmit={(event) => {
         event.preventDefault();
         if (content.trim()) void act(send);

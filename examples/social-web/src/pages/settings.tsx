@@ -116,7 +116,7 @@ function Security() {
     <section class="card stack" aria-label="Security">
       <h2>Security</h2>
       <form
-        class="form"
+        class="stack"
         onSubmit={(event) => {
           event.preventDefault();
           void act(() => changePassword(before, password)).then((done) => {

@@ -5,25 +5,28 @@ import { type PostCreate } from '../generated/social';
 import { tellOfPost } from '../lib/bus';
 import { api } from '../lib/session';
 import { mentionsOf, pictureUrl, tagsOf } from '../lib/text';
-import { Field, FileField, Problem, useAction, useWriteKey } from './controls';
 import { fieldErrors } from '../lib/errors';
+import { checkPicture, dataUrlOf, PICTURE_TYPES } from '../lib/uploads';
+import { Field, FileField, Problem, type Upload, useAction, useWriteKey } from './controls';
 
 type Visibility = NonNullable<PostCreate['visibility']>;
 
 const CONTENT_MOST = 5000;
-const PICTURE_TYPES = 'image/jpeg,image/png,image/webp,image/gif';
 
 export function Compose({ onDone }: { onDone?: () => void }) {
   const [content, setContent] = useState('');
   const [picture, setPicture] = useState('');
-  const [file, setFile] = useState<{ id: string; name: string }>();
+  const [file, setFile] = useState<Upload>();
   const [withPicture, setWithPicture] = useState(false);
   const [visibility, setVisibility] = useState<Visibility>('public');
   const { busy, error, act } = useAction();
+  const upload = useAction();
   const url = pictureUrl(picture.trim());
   const [count, setCount] = useState(0); // of posts: the same text may be posted twice
   const key = useWriteKey(content, url, file?.id, visibility, count);
   const isWrong = picture.trim() !== '' && !url;
+  // A post without the picture that was chosen for it is not what was meant.
+  const isWaiting = upload.busy || (withPicture && upload.error !== undefined);
 
   const send = async () => {
     const hashtags = tagsOf(content);
@@ -55,7 +58,7 @@ export function Compose({ onDone }: { onDone?: () => void }) {
       aria-label="New post"
       onSubmit={(event) => {
         event.preventDefault();
-        if (content.trim() && !isWrong) void act(send);
+        if (content.trim() && !isWrong && !isWaiting) void act(send);
       }}
     >
       <Field
@@ -71,13 +74,17 @@ export function Compose({ onDone }: { onDone?: () => void }) {
         <>
           <FileField
             label="A picture from this device"
-            accept={PICTURE_TYPES}
-            chosen={file?.name}
-            busy={busy}
+            accept={PICTURE_TYPES.join(',')}
+            file={file}
+            busy={busy || upload.busy}
+            error={upload.error}
+            onRemove={() => setFile(undefined)}
             onFile={(chosen) =>
-              void act(async () => {
+              void upload.act(async () => {
                 setFile(undefined);
-                setFile({ id: await api.uploadNewPostPicture(chosen), name: chosen.name });
+                checkPicture(chosen);
+                const preview = await dataUrlOf(chosen);
+                setFile({ id: await api.uploadNewPostPicture(chosen), name: chosen.name, preview });
               })
             }
           />
@@ -100,10 +107,12 @@ export function Compose({ onDone }: { onDone?: () => void }) {
           type="button"
           class="button"
           aria-expanded={withPicture}
+          disabled={busy || upload.busy}
           onClick={() => {
             setWithPicture(!withPicture);
             setPicture('');
             setFile(undefined);
+            void upload.act(async () => undefined); // what went wrong is over
           }}
         >
           {withPicture ? 'No picture' : 'Add a picture'}
@@ -120,7 +129,11 @@ export function Compose({ onDone }: { onDone?: () => void }) {
             <option value="private">Only for me</option>
           </select>
         </label>
-        <button type="submit" class="button button-primary push" disabled={busy || !content.trim() || isWrong}>
+        <button
+          type="submit"
+          class="button button-primary push"
+          disabled={busy || !content.trim() || isWrong || isWaiting}
+        >
           {busy ? 'Posting…' : 'Post'}
         </button>
       </div>

@@ -3,6 +3,7 @@
 import { type ComponentChildren, type JSX } from 'preact';
 import { useEffect, useId, useRef, useState } from 'preact/hooks';
 import { fieldErrors, sentenceOf } from '../lib/errors';
+import { PICTURE_MOST_MB, uploadSentence } from '../lib/uploads';
 import { pictureUrl } from '../lib/text';
 
 /** While `run` is on its way the button is busy, and does not start it twice. */
@@ -86,19 +87,30 @@ export function Field({ label, name, value, onValue, error, hint, rows, input, m
   );
 }
 
+/** A file that has been uploaded, and is not part of an item yet. */
+export interface Upload {
+  /** What to write into the item. */
+  id: string;
+  name: string;
+  /** A data: URL of its bytes. */
+  preview: string;
+}
+
 interface FileFieldProps {
   label: string;
   /** Media types, separated by commas. */
   accept: string;
-  /** The name of the file that has been uploaded. */
-  chosen: string | undefined;
+  file: Upload | undefined;
   busy: boolean;
+  error: unknown;
   onFile: (file: File) => void;
+  onRemove: () => void;
 }
 
-/** A file, which is uploaded as soon as it is chosen. */
-export function FileField({ label, accept, chosen, busy, onFile }: FileFieldProps) {
+/** A picture, which is uploaded as soon as it is chosen. */
+export function FileField({ label, accept, file, busy, error, onFile, onRemove }: FileFieldProps) {
   const id = useId();
+  const wrong = error !== undefined;
   return (
     <div class="field">
       <label for={id}>{label}</label>
@@ -108,15 +120,32 @@ export function FileField({ label, accept, chosen, busy, onFile }: FileFieldProp
         type="file"
         accept={accept}
         disabled={busy}
-        aria-describedby={`${id}-hint`}
+        aria-invalid={wrong ? true : undefined}
+        aria-describedby={`${id}-about`}
         onChange={(event) => {
-          const file = event.currentTarget.files?.[0];
-          if (file) onFile(file);
+          const input = event.currentTarget;
+          const chosen = input.files?.[0];
+          if (chosen) onFile(chosen);
+          input.value = ''; // what is refused is not shown as chosen, and may be chosen again
         }}
       />
-      <p class="field-hint" id={`${id}-hint`} role="status">
-        {busy ? 'One moment…' : chosen ? `${chosen} is uploaded.` : 'At most 5 MB.'}
+      <p class={wrong ? 'field-wrong' : 'field-hint'} id={`${id}-about`} role="status">
+        {wrong
+          ? uploadSentence(error)
+          : busy
+            ? 'Uploading the picture…'
+            : file
+              ? `${file.name} is uploaded.`
+              : `JPEG, PNG, WebP or GIF, at most ${PICTURE_MOST_MB} MB.`}
       </p>
+      {file && (
+        <div class="preview">
+          <img class="picture" src={file.preview} alt={`Preview of ${file.name}`} />
+          <button type="button" class="button" onClick={onRemove} aria-label={`Remove ${file.name}`}>
+            Remove
+          </button>
+        </div>
+      )}
     </div>
   );
 }

@@ -1,6 +1,6 @@
 // A post as a card.
 // SPDX-License-Identifier: Apache-2.0
-import { useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import { type Post } from '../generated/social';
 import { tellOfPost } from '../lib/bus';
 import { useCell } from '../lib/cell';
@@ -13,8 +13,25 @@ import { say } from '../lib/toasts';
 import { Avatar, Confirm } from './controls';
 import { Icon } from './icons';
 
-function Picture({ url, by }: { url: string; by: string }) {
+interface PictureProps {
+  url: string;
+  by: string;
+  /** Another address of it: that of a file ends within an hour, and a page may be open for longer. */
+  renew?: () => Promise<string | undefined>;
+}
+
+function Picture({ url, by, renew }: PictureProps) {
+  const [shown, setShown] = useState(url);
   const [broken, setBroken] = useState(false);
+  useEffect(() => {
+    setShown(url);
+    setBroken(false);
+  }, [url]);
+  const onError = async () => {
+    const other = shown === url ? await renew?.().catch(() => undefined) : undefined; // asked once
+    if (other && other !== shown) setShown(other);
+    else setBroken(true);
+  };
   if (broken)
     return (
       <p class="picture-broken">
@@ -24,11 +41,11 @@ function Picture({ url, by }: { url: string; by: string }) {
   return (
     <img
       class="picture"
-      src={url}
+      src={shown}
       alt={`Picture posted by ${by}`}
       loading="lazy"
       decoding="async"
-      onError={() => setBroken(true)}
+      onError={() => void onError()}
     />
   );
 }
@@ -93,7 +110,16 @@ export function PostCard({ post, comments, whole }: { post: Post; comments?: num
       <p class="words">
         <Rich text={post.content ?? ''} />
       </p>
-      {own && <Picture url={api.$transport.fileUrl(own)} by={name} />}
+      {own && (
+        <Picture
+          url={api.$transport.fileUrl(own)}
+          by={name}
+          renew={async () => {
+            const { picture } = await api.getPost({ post_id: post.post_id });
+            return picture?.url && api.$transport.fileUrl(picture.url);
+          }}
+        />
+      )}
       {pictures.map((url) => (
         <Picture key={url} url={url} by={name} />
       ))}
