@@ -135,7 +135,7 @@ bool secret_load(const char *data_dir, const char *file, bool create, uint8_t ou
 		outcome = read_file(path, out, why, n);
 	}
 	if (outcome == MISSING)
-		snprintf(why, n, "there is no %s", path);
+		snprintf(why, n, "there is no %s: say where the server has it, by --data or --secret-file", path);
 	return outcome == LOADED;
 }
 

@@ -59,6 +59,7 @@ struct companion_item {
 	const struct companion *rule;
 	struct value item; /* stored, keys and all */
 	struct value key;
+	struct value element; /* of the list that it was made for; absent: of none */
 };
 /* The companions of a completed full item, one for each key. Omits those whose key lacks a placeholder's value. */
 bool entity_companions(struct run *r, const struct entity *e, const struct row *full, struct companion_item **out,

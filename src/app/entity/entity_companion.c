@@ -13,7 +13,7 @@ struct companions {
 	struct map seen; /* keys, as bytes */
 };
 
-static void add_companion(struct companions *c, const struct companion *rule, struct value item)
+static void add_companion(struct companions *c, const struct companion *rule, struct value item, struct value element)
 {
 	struct value key = dyn_key_of(c->run, item);
 	struct slice bytes = value_slice(key);
@@ -22,7 +22,7 @@ static void add_companion(struct companions *c, const struct companion *rule, st
 		return;
 	map_set(&c->seen, bytes, c);
 	GROW_IN(c->run->arena, c->list, c->count, c->capacity, 4);
-	c->list[c->count++] = (struct companion_item){ .rule = rule, .item = item, .key = key };
+	c->list[c->count++] = (struct companion_item){ .rule = rule, .item = item, .key = key, .element = element };
 }
 
 static bool fill_rules(struct scope *s, const struct companion *rule, struct row *f)
@@ -66,7 +66,7 @@ static bool make_companion(struct companions *c, const struct companion *rule, s
 	for (size_t i = 0; i < key_count(d); i++)
 		if (value_type(row_get(&f, d->key_at[i])) != d->key_at[i]->key->type)
 			return true;
-	add_companion(c, rule, row_item(&f));
+	add_companion(c, rule, row_item(&f), element);
 	return true;
 }
 

@@ -100,7 +100,9 @@ static bool tell_part(struct run *r, const struct entity *e, struct slice name)
 
 	if (p->type != PROBLEM_INVALID && p->type != PROBLEM_CONFLICT && p->type != PROBLEM_TAKEN)
 		return false;
-	p->detail = arena_printf(r->arena, "%.*s: %.*s", SLICE_ARG(name), SLICE_ARG(p->detail));
+	/* A sentence about one of several items names it already. */
+	if (!slice_starts(p->detail, arena_printf(r->arena, "%.*s: ", SLICE_ARG(name))))
+		p->detail = arena_printf(r->arena, "%.*s: %.*s", SLICE_ARG(name), SLICE_ARG(p->detail));
 	for (size_t i = 0; i < p->part_count; i++)
 		if (p->parts[i].attribute.n)
 			p->parts[i].attribute = arena_printf(r->arena, "%.*s.%.*s", SLICE_ARG(e->name),

@@ -112,12 +112,48 @@ enum plan_end plan_tell_exists(struct plan *p)
 	return PLAN_FAILED;
 }
 
-static enum plan_end tell_taken(struct plan *p, struct slice attribute)
+static enum plan_end tell_taken(struct plan *p, struct slice attribute, struct slice value)
 {
-	(void)run_fail(p->run, PROBLEM_TAKEN, "%.*s '%.*s' is taken", SLICE_ARG(attribute),
-		       SLICE_ARG(run_text(p->run, row_find(p->item, attribute))));
+	(void)run_fail(p->run, PROBLEM_TAKEN, "%.*s '%.*s' is taken", SLICE_ARG(attribute), SLICE_ARG(value));
 	p->run->problem.attribute = attribute;
 	return PLAN_FAILED;
+}
+
+static enum plan_end tell_value_taken(struct plan *p, struct slice attribute)
+{
+	return tell_taken(p, attribute, run_text(p->run, row_find(p->item, attribute)));
+}
+
+/* An element of a list; of a structure what its members are. */
+static struct slice element_text(struct run *r, struct value element)
+{
+	struct value_iter it;
+	struct buf b;
+
+	if (value_type(element) != VALUE_M)
+		return run_text(r, element);
+	buf_init(&b, r->arena);
+	it = value_iter(element);
+	while (value_next(&it)) {
+		buf_str(&b, b.n ? " " : "");
+		buf_put(&b, run_text(r, it.value));
+	}
+	return buf_slice(&b);
+}
+
+/* Of a companion for each element of a list: which of them. */
+static enum plan_end tell_guard_taken(const struct plan_action *a)
+{
+	struct plan *p = a->of;
+	struct companion_item *made;
+	size_t n;
+
+	if (!a->companion->each_list || !entity_companions(p->run, p->entity, p->item, &made, &n))
+		return tell_value_taken(p, a->companion->unique);
+	for (size_t i = 0; i < n; i++)
+		if (made[i].rule == a->companion && value_equal(made[i].key, a->key))
+			return tell_taken(p, a->companion->unique, element_text(p->run, made[i].element));
+	return tell_value_taken(p, a->companion->unique);
 }
 
 /* ---- refusals ---- */
@@ -223,7 +259,7 @@ static enum plan_end refused_place(struct plan *p, const struct dyn_refusal *f)
 		return PLAN_AGAIN;
 	for (size_t i = 0; value_present(p->old) && i < e->param_count; i++)
 		if (names_have(&p->changed, e->param_at[i]))
-			return tell_taken(p, e->params[i]);
+			return tell_value_taken(p, e->params[i]);
 	return plan_tell_exists(p);
 }
 
@@ -310,7 +346,7 @@ static enum plan_end refused_one(struct plan_action *a, const struct dyn_refusal
 	case PLAN_MAIN: return refused_main(a, f);
 	case PLAN_COMPANION:
 		if (!guards_identity(p, a->companion))
-			return tell_taken(p, a->companion->unique);
+			return tell_guard_taken(a);
 		return !value_present(p->old) && p->write->action ? PLAN_AGAIN : plan_tell_exists(p);
 	case PLAN_TARGET: return refused_target(a, f);
 	case PLAN_MARKER: return deleting_refused(p, a, f);
@@ -392,7 +428,7 @@ static enum plan_end refused(const struct commit_request *q)
 	if (x.missing)
 		return of_part(x.missing, refused_target(x.missing, &(struct dyn_refusal){ .failed = true }));
 	if (x.taken && !(of && value_present(x.at->item) && entity_expired(of->run, x.at->item)))
-		return of_part(x.taken, tell_taken(x.taken->of, x.taken->companion->unique));
+		return of_part(x.taken, tell_guard_taken(x.taken));
 	if (x.place)
 		return of_part(x.place, refused_place(x.place->of, x.at));
 	for (size_t i = 0; i < q->count; i++) {

@@ -23,8 +23,14 @@ static struct plan_action *find(struct plan *p, const struct plan_action *b)
 
 static bool tell_twice(struct plan *p, const struct plan_action *a)
 {
-	return run_fail(p->run, PROBLEM_INVALID, "this would write the same item twice: %.*s",
-			SLICE_ARG(entity_key_text(p->run, a->key)));
+	const struct plan *of = a->of;
+	const struct row *item = of->item ? of->item : &of->old_row;
+
+	if (a->role != PLAN_MAIN)
+		return run_fail(p->run, PROBLEM_INVALID, "this would write the same item twice: %.*s",
+				SLICE_ARG(entity_key_text(p->run, a->key)));
+	return run_fail(p->run, PROBLEM_INVALID, "this would write %.*s %.*s twice", SLICE_ARG(of->entity->name),
+			SLICE_ARG(write_identity_text(p->run, entity_identity(p->run, item), of->entity->param_count)));
 }
 
 /* ---- counters ---- */

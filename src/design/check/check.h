@@ -179,6 +179,7 @@ struct slice plain_name(struct arena *a, struct slice name);
 /* Whether the plain name is one of the words (separated by spaces), ends with one, or contains one. */
 bool name_is(struct arena *a, struct slice name, const char *words);
 bool name_ends(struct arena *a, struct slice name, const char *words);
+bool name_says_time(struct arena *a, struct slice name);
 bool name_contains(struct arena *a, struct slice name, const char *words);
 
 bool term_mentions(const struct term *t, struct slice attribute);

@@ -20,9 +20,20 @@ static bool is_number(const struct hole_visit *v)
 	return v->attribute && attribute_is_number(v->attribute);
 }
 
+/* Weekdays 0..6 and years 1000..9999 sort as texts, too. */
+static bool has_one_width(const struct attribute *a)
+{
+	if (!a || a->type != ATTR_INTEGER || !a->has_min || !a->has_max || a->min < 0)
+		return false;
+	for (double ten = 10; ten <= a->max; ten *= 10)
+		if (a->min < ten)
+			return false;
+	return true;
+}
+
 static void number_in_key(struct checker *c, const struct hole_visit *v)
 {
-	if (!v->sort || v->type == VALUE_N || !is_plain(v) || !is_number(v))
+	if (!v->sort || v->type == VALUE_N || !is_plain(v) || !is_number(v) || has_one_width(v->attribute))
 		return;
 	if (v->template->part_count == 1)
 		return; /* stays a number: key-type reports it */
@@ -60,11 +71,10 @@ static void time_not_sortable(struct checker *c, const struct hole_visit *v)
 	const struct attribute *a = v->attribute;
 	if (!v->sort || !is_plain(v) || !a || a->now || a->touched || a->derived)
 		return;
-	if ((a->type != ATTR_STRING && a->type != ATTR_TEXT) ||
-	    !name_ends(c->arena, a->name, "at time date timestamp createdon updatedon"))
+	if ((a->type != ATTR_STRING && a->type != ATTR_TEXT) || !name_says_time(c->arena, a->name))
 		return;
-	if (name_is(c->arena, a->name, "format cat hat"))
-		return;
+	if (a->matches)
+		return; /* its pattern says which form it has */
 	say_of(c, v, "is a time stored as free text");
 	check_repair(c, "Declare %.*s as timestamp: UTC, seconds, Z.", SLICE_ARG(a->name));
 }

@@ -181,9 +181,13 @@ static bool there_with_another(const struct entity *e, struct slice name, const 
 	EACH (struct count_rule, r, e->counts, e->count_count)
 		if (!r->when && asked_with(&r->target, name, to, depth))
 			return true;
-	EACH (struct attribute, a, e->attributes, e->attribute_count)
-		if (a->next && asked_with(a->next, name, to, depth))
+	EACH (struct attribute, a, e->attributes, e->attribute_count) {
+		bool there = a->refers && !a->may_be_missing && (a->required || a->in_address);
+
+		if ((a->next && asked_with(a->next, name, to, depth)) ||
+		    (there && asked_with(a->refers, name, to, depth)))
 			return true;
+	}
 	return false;
 }
 

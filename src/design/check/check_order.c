@@ -58,7 +58,7 @@ static bool hole_has_order(struct checker *c, const struct entry *e, const struc
 		/* The item's own id is a ULID, in order of creation; another item's id has the order of that item.
 		 * Times that are free strings are rule time-not-sortable. */
 		return !a || attribute_is_time(a) || (own && own->id) || is_numbered(own) ||
-		       (a->type == ATTR_STRING && name_ends(c->arena, a->name, "at time date timestamp"));
+		       (a->type == ATTR_STRING && name_says_time(c->arena, a->name));
 	}
 	return !a || attribute_is_number(a);
 }

@@ -75,6 +75,28 @@ static bool names_entity(const struct checker *c, struct slice attribute, const 
 	       slice_equal(plain, arena_printf(m, "%.*sid", SLICE_ARG(entity)));
 }
 
+/* Whether the attribute is something else than an item of that kind: the identity of another one, or of a type that
+ * no identity has, or another one than this. */
+static bool is_no_identity(const struct attribute *a, const struct entity *to)
+{
+	const struct attribute *id = to->param_count ? entity_attribute(to, to->params[to->param_count - 1]) : NULL;
+
+	if (a->refers)
+		return a->refers->to != to;
+	if (a->type == ATTR_LIST || a->type == ATTR_SET)
+		return false;
+	return a->counter || a->type == ATTR_MAP || a->type == ATTR_BOOLEAN ||
+	       (id && attribute_is_number(a) != attribute_is_number(id));
+}
+
+/* `to` is a view of another item, whose identity it has as a reference. */
+static bool is_view(const struct entity *to)
+{
+	const struct attribute *id = to->param_count == 1 ? entity_attribute(to, to->params[0]) : NULL;
+
+	return id && id->refers && id->refers->to != to;
+}
+
 enum refers entity_refers(const struct checker *c, const struct entity *from, const struct entity *to,
 			  const struct attribute **through)
 {
@@ -86,7 +108,9 @@ enum refers entity_refers(const struct checker *c, const struct entity *from, co
 	if (*through)
 		how = REFERS_BY_KEY;
 	EACH (struct attribute, a, from->attributes, from->attribute_count) {
-		if (how != REFERS_NOT || a->id || !names_entity(c, a->name, to))
+		if (how != REFERS_NOT || a->id || !names_entity(c, a->name, to) || is_no_identity(a, to))
+			continue;
+		if (is_view(to) && !slice_equal(plain_name(c->arena, a->name), plain_name(c->arena, to->name)))
 			continue;
 		/* Two entities with the same identity are two views of one thing, neither refers to the other. */
 		if (from->param_count == 1 && is_parameter(from, a->name) &&

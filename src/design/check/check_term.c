@@ -52,6 +52,22 @@ bool name_ends(struct arena *a, struct slice name, const char *words)
 	return any_word(a, name, words, NAME_ENDS);
 }
 
+/* created_at, createdAt, at; not seat or format. */
+static bool ends_in_at(struct arena *a, struct slice name)
+{
+	const char *end = name.p + name.n;
+
+	if (name.n <= 2)
+		return slice_is(name, "at");
+	return slice_is(slice_make(end - 3, 3), "_at") || slice_is(slice_make(end - 3, 3), "-at") ||
+	       slice_is(slice_make(end - 2, 2), "At") || name_ends(a, name, "edat");
+}
+
+bool name_says_time(struct arena *a, struct slice name)
+{
+	return ends_in_at(a, name) || name_ends(a, name, "time date timestamp createdon updatedon");
+}
+
 bool name_contains(struct arena *a, struct slice name, const char *words)
 {
 	return any_word(a, name, words, NAME_CONTAINS);

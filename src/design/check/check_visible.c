@@ -3,6 +3,16 @@
 #include "design/check/check.h"
 
 /* An attribute that says whether an item is meant to be seen. */
+#define HIDING_WORDS "draft private deleted archived blocked hidden pending suspended banned followers unlisted"
+
+static bool is_hiding_text(const void *checker, const struct term *t)
+{
+	const struct checker *c = checker;
+
+	return t->kind == TERM_LITERAL && value_type(t->value) == VALUE_S &&
+	       name_is(c->arena, value_bytes(t->value), HIDING_WORDS);
+}
+
 static bool is_state(struct checker *c, const struct attribute *a)
 {
 	if (a->copy_entity.n || a->counter)
@@ -13,11 +23,12 @@ static bool is_state(struct checker *c, const struct attribute *a)
 			"ispublished published isdeleted deleted isdraft draft ishidden hidden isarchived archived isprivate private ispublic public isblocked blocked");
 	if (!name_is(c->arena, a->name, "status state visibility"))
 		return false;
+	if (a->derived)
+		return term_any(a->derived, is_hiding_text, c);
 	if (a->type == ATTR_STRING)
 		return true;
 	for (size_t i = 0; a->type == ATTR_ENUM && i < a->choice_count; i++)
-		if (name_is(c->arena, a->choices[i],
-			    "draft private deleted archived blocked hidden pending suspended banned followers unlisted"))
+		if (name_is(c->arena, a->choices[i], HIDING_WORDS))
 			return true;
 	return false;
 }
@@ -239,7 +250,8 @@ bool attribute_is_looked_at(const struct checker *c, struct slice name)
 		found |= term_mentions(a->filter, name) || term_mentions(a->then.keep, name) ||
 			 term_mentions(a->rank, name) || term_mentions(a->allow, name);
 	EACH (struct processor, p, c->d->processors, c->d->processor_count)
-		found |= term_mentions(p->when, name) || fetched(p->when, name);
+		found |= term_mentions(p->when, name) || fetched(p->when, name) || term_mentions(p->only_when, name) ||
+			 fetched(p->only_when, name);
 	return found;
 }
 

@@ -185,6 +185,9 @@ static void unknown_type(struct reading *r, struct load_span s)
 	f = load_unknown(r->l, span_place(r->l, s), "unknown-type", "type", span_text(s), &known);
 	if (load_hint(HINT_TYPE, span_text(s)).n)
 		f->repair = load_hint(HINT_TYPE, span_text(s));
+	if (slice_starts(span_text(s), SLICE("{")))
+		f->repair =
+			SLICE("in a list or map a structure needs a name, as in types: {Line: {…}} and list of Line");
 }
 
 static void read_choices(struct reading *r, struct load_span s, enum attr_type *type)

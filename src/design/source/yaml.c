@@ -78,7 +78,7 @@ static const struct {
 	  "put a value that begins with > or | in quotes: '>= POST#<from>'" },
 	{ "tab character", "a tab does not indent", "indent with spaces" },
 	{ "missing comma", "expected a comma or the end of the list or map",
-	  "separate with commas; in [ ] and { } a value with quotes and commas needs quotes around it, which must end" },
+	  "separate with commas; in [ ] and { } a value with quotes and commas, or with brackets of its own, needs quotes around all of it, which must end" },
 	{ "nested block mapping", "a second ': ' on one line",
 	  "put a text with ': ' in it in quotes, and each name on a line of its own" },
 	{ "cannot start", "a value cannot begin with this character", "put it in quotes" },

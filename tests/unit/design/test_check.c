@@ -796,6 +796,47 @@ static const struct example silent[] = {
 	    { "  feed:\n",
 	      "  one shard:\n    query: GSI2\n    where: {GSI2PK: RANKED#<n>, GSI2SK: begins with RANK#}\n"
 	      "  all shards:\n    path: /shards\n    merge: {run: one shard, for: i in 0..9, with: {n: <i>}}\n  feed:\n" } } },
+	/* numbers of one width, words that end like a time and times whose form a pattern says */
+	{ "number-in-key",
+	  "entity Post",
+	  { { "'RANK#<rank:06>#<post_id>'", "RANK#<rank>#<post_id>" },
+	    { "rank: integer 0..999999", "rank: integer 0..9" } } },
+	{ "time-not-sortable",
+	  "entity Post",
+	  { { "'RANK#<rank:06>#<post_id>'", "RANK#<seat>#<post_id>" },
+	    { "      likes: counter\n", "      likes: counter\n      seat: string 1..4, required\n" } } },
+	{ "time-not-sortable",
+	  "entity Post",
+	  { { "published_at: timestamp, managed", "published_at: string matches '[0-9]+', managed" } } },
+	/* the row of `each` has it */
+	{ "flag-without-effect",
+	  "entity Follow",
+	  { { "      followed_id: string, required, fixed\n",
+	      "      followed_id: string, required, fixed\n      muted: boolean\n" },
+	    { "    on: Post deleted\n", "    on: Post deleted\n    when: not follower.muted\n" } } },
+	/* computed, and hides nothing */
+	{ "shows-unpublished",
+	  "access comments of post",
+	  { { "      text: text 1..500, required\n",
+	      "      text: text 1..500, required\n      state: = choose(size(text) > 9, 'long', 'short')\n" } } },
+	/* a number is not a Post */
+	{ "dangling-reference",
+	  "entity Follow",
+	  { { "      followed_id: string, required, fixed\n",
+	      "      followed_id: string, required, fixed\n      post: integer 0..9\n" } } },
+	/* a Comment requires its Post, so what refers to a Comment has one */
+	{ "dangling-reference",
+	  "entity Flag",
+	  { { "  FeedEntry:\n",
+	      "  Flag:\n    path: /flags/<post_id>/<comment_id>\n    attributes: {post_id: string, comment_id: 'reference to "
+	      "Comment(post_id, comment_id)'}\n    keys: {PK: FLAG#<post_id>, SK: FLAG#<comment_id>}\n    allow: {create, "
+	      "read, delete: caller is user}\n\n  FeedEntry:\n" } } },
+	/* likes are the User's, and a Badge is a view of one */
+	{ "orphans",
+	  "entity Badge",
+	  { { "  FeedEntry:\n",
+	      "  Badge:\n    path: /badges/<user_id>\n    attributes: {user_id: reference to User}\n    keys: {PK: "
+	      "BADGE#<user_id>, SK: BADGE}\n    allow: {create, read, delete: user_id = caller}\n\n  FeedEntry:\n" } } },
 };
 #define SILENT (sizeof(silent) / sizeof(silent[0]))
 
