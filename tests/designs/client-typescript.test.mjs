@@ -1,6 +1,7 @@
 // `thorpe client --typescript`: compiles under strict rules, refuses wrong calls at compile time, and does what it promises.
 // SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict';
+import { File } from 'node:buffer'; // Node.js 18 has no global one
 import { webcrypto } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';

@@ -160,7 +160,9 @@ test('a suspended tenant can be read only, until it is resumed; the owner may st
   await ann.post('/tenants/acme/suspend', {}, { status: 403 });
   await operator.post('/tenants/acme/suspend');
   await operator.post('/tenants/acme/suspend', {}, { status: 409 });
-  await ann.post('/tenants/acme/projects', { project: 'late', title: 'Late' }, { status: 409, detail: /suspended/ }); // at once
+  // At once: the tenant is asked, or, if the processor was quicker, the membership.
+  const { status, body } = await ann.request('POST', '/tenants/acme/projects', { body: { project: 'late', title: 'Late' } });
+  assert.ok(status === 403 || (status === 409 && /suspended/.test(body.detail)), JSON.stringify(body));
   await app.settled();
   assert.equal((await ann.get('/tenants/acme/projects/web')).body.title, 'The site');
   assert.ok((await ann.list('/projects/web/tasks')).length > 3);

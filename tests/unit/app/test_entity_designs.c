@@ -56,13 +56,24 @@ static char *read_design(const char *name)
 /* A text for each pattern of the designs. */
 static struct value matching(struct run *r, const struct regex *x)
 {
-	static const char *const texts[] = { "0a1b2c", "0123456789abcdef0123456789abcdef01234567" };
+	static const char *const texts[] = { "0a1b2c", "0123456789abcdef0123456789abcdef01234567", "@bob" };
 
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
 		if (regex_match(x, slice_str(texts[i])) == REGEX_YES)
 			return text(r, texts[i]);
 	fail_msg("no text here matches %.*s", SLICE_ARG(regex_text(x)));
 	return VALUE_ABSENT;
+}
+
+static struct value file_sample(struct run *r, const struct file_rule *f)
+{
+	struct value_member members[] = {
+		{ SLICE("file"), text(r, "01J00000000000000000000000") },
+		{ SLICE("size"), number(r, 1) },
+		{ SLICE("type"), value_make_s(r->arena, f->types[0]) },
+	};
+
+	return value_make_map(r->arena, members, 3);
 }
 
 static struct value sample(struct run *r, const struct attribute *a, bool last)
@@ -79,10 +90,12 @@ static struct value sample(struct run *r, const struct attribute *a, bool last)
 	case ATTR_TIMESTAMP: return text(r, "2026-01-15T10:00:00Z");
 	case ATTR_ENUM: return value_make_s(r->arena, a->choices[last ? a->choice_count - 1 : 0]);
 	case ATTR_LIST:
-		v = text(r, a->form == FORM_URL ? "https://example.com/one" : "one");
+		v = a->matches            ? matching(r, a->matches)
+		    : a->form == FORM_URL ? text(r, "https://example.com/one")
+					  : text(r, "one");
 		return value_make_list(r->arena, &v, 1);
 	case ATTR_SET: return value_make_set(r->arena, VALUE_SS, &SLICE("one"), 1);
-	case ATTR_MAP: return value_make_map(r->arena, NULL, 0);
+	case ATTR_MAP: return a->file ? file_sample(r, a->file) : value_make_map(r->arena, NULL, 0);
 	case ATTR_BINARY: return value_make_b(r->arena, SLICE("x"));
 	default: break;
 	}

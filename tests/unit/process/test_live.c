@@ -656,23 +656,28 @@ static void running_out_of_memory_leaves_no_watcher_behind(void **state)
 		struct live_ask ask = { posts, NULL, SLICE("5"), &w.target.live };
 		volatile bool ok = false;
 		struct row given;
-		struct arena a;
+		struct arena a, params; /* the latter grows, too: the watcher keeps a copy of what was given */
 		struct ear x;
 
 		memset(&x, 0, sizeof(x));
 		arena_init(&x.arena); /* what take() uses, and never does here */
+		arena_init(&params);
+		r.arena = &params;
 		give(&r, posts, "author=ann", &given);
 		ask.params = &given;
 		arena_init(&a);
 		r.arena = &a;
 		alloc_fail_after(n);
-		ARENA_TRY(&a, {
-			buf_init(&x.text, &a);
-			ok = live_watch(w.live, &r, &ask, &x.w, &x.text) && live_adopt(&x.w, take, &x);
+		ARENA_TRY(&params, {
+			ARENA_TRY(&a, {
+				buf_init(&x.text, &a);
+				ok = live_watch(w.live, &r, &ask, &x.w, &x.text) && live_adopt(&x.w, take, &x);
+			}, { ok = false; });
 		}, { ok = false; });
 		alloc_fail_never();
 		live_leave(&x.w);
 		arena_release(&a);
+		arena_release(&params);
 		if (ok)
 			break;
 		assert_true(n < 2000);
