@@ -99,11 +99,23 @@ static enum diff_fit members(const struct structure *was, const struct structure
 	return fit;
 }
 
+static enum diff_fit file(const struct file_rule *was, const struct file_rule *is, const char **why)
+{
+	for (size_t i = 0; is->type_count && i < was->type_count; i++)
+		if (!file_rule_allows(is, was->types[i]) && !slice_among(is->types, is->type_count, was->types[i]))
+			return some(why, "a file of a type that is no longer allowed");
+	if (is->type_count && !was->type_count)
+		return some(why, "a file of a type that is no longer allowed");
+	return is->most < was->most ? some(why, "a larger file") : FIT_SAME;
+}
+
 /* What is in a list, set or map. */
 static enum diff_fit inside(const struct attribute *was, const struct attribute *is, const char **why)
 {
 	enum diff_fit fit = FIT_SAME;
 
+	if (is->file && was->file)
+		return file(was->file, is->file, why);
 	if (is->members)
 		fit = was->members ? members(was->members, is->members, why) : some(why, "a map of another structure");
 	if (is->each)

@@ -248,6 +248,21 @@ static void a_wrong_was_is_an_error(void **state)
 	assert_true(contains(findings.list[0].message, "'Shelf' is an entity of this design"));
 }
 
+static void files_that_no_longer_fit_are_named(void **state)
+{
+	const char *with = edited(before_text, "title: A shop\n", "title: A shop\nstream: new and old images\n");
+	const char *wide =
+		edited(with, "      made:", "      picture: file image/png | image/webp up to 5 MB\n      made:");
+
+	(void)state;
+	expect_from(wide, edited(wide, "5 MB", "6 MB"), "Thing.picture changed nothing");
+	expect_from(wide, edited(wide, "5 MB", "4 MB"), "Thing.picture changed judge");
+	expect_from(wide, edited(wide, " | image/webp", ""), "Thing.picture changed judge");
+	expect_from(wide, edited(wide, "image/png | image/webp", "image/*"), "Thing.picture changed nothing");
+	expect_from(edited(wide, "image/png | image/webp", "image/*"), wide, "Thing.picture changed judge");
+	expect_from(with, wide, "Thing.picture added nothing");
+}
+
 /* ---- nothing is missed ---- */
 static struct slice whole_file(struct arena *a, const char *path)
 {
@@ -327,6 +342,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(the_table_itself_changes, begin, end),
 		cmocka_unit_test_setup_teardown(entities_come_and_go, begin, end),
 		cmocka_unit_test_setup_teardown(a_wrong_was_is_an_error, begin, end),
+		cmocka_unit_test_setup_teardown(files_that_no_longer_fit_are_named, begin, end),
 		cmocka_unit_test_setup_teardown(every_line_of_a_design_that_is_taken_out_is_a_change, begin, end),
 	};
 
