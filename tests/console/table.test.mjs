@@ -277,7 +277,7 @@ test('what has outlived its time to live is marked', async () => {
 test('the map says which access patterns a kind of partition is for', async () => {
   await app.open('#/table/SocialMediaApp?index=GSI2');
   const box = (title) => page.locator('.map-shape').filter({ has: page.getByRole('button', { name: title, exact: true }) });
-  await box('TIMELINE#<created_at:date>').getByRole('link', { name: 'timeline' }).waitFor();
+  await box('TIMELINE#<created_at:date>').getByRole('link', { name: 'timeline', exact: true }).waitFor();
   await page.getByRole('tab', { name: /Table/ }).click();
   const post = box('POST#<post_id>');
   await post.getByRole('link', { name: 'comments of post', exact: true }).waitFor();

@@ -146,8 +146,8 @@ thorpeTest('the data directory and all files in it are for their owner alone', a
   const again = await startServer({ data });
   await clientsFor(again.endpoint).ddb.createTable({ ...tableRequest({ key: ['pk'] }), TableName: freshName() });
   assert.doesNotMatch(again.log(), /others may read/);
-  const { [data]: own_, ...files } = modes(data);
-  assert.equal(own_, '700');
+  const { [data]: own_, [join(data, 'media')]: media, ...files } = modes(data);
+  assert.deepEqual([own_, media], ['700', '700']);
   assert.ok(existsSync(join(data, 'token-secret')));
   assert.deepEqual(new Set(Object.values(files)), new Set(['600']), JSON.stringify(files));
   await again.stop();

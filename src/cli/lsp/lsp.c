@@ -186,7 +186,7 @@ static int run(void *options, char **words, int count)
 const struct command command_lsp = {
 	.name = "lsp",
 	.summary = "help editors: errors and findings as you type, words, what they are for",
-	.usage = "",
+	.usage = "[--stdio]",
 	.about = "A language server: an editor starts it and talks to it on standard input and output. It checks designs\n"
 		 "as they are written, with the errors and findings of 'thorpe check', completes words and names, and\n"
 		 "says what a word is for. docs/howto/editors.md shows how to set up VS Code, Neovim, Helix and Zed.",
