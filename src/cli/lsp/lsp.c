@@ -191,7 +191,7 @@ const struct command command_lsp = {
 		 "as they are written, with the errors and findings of 'thorpe check', completes words and names, and\n"
 		 "says what a word is for. docs/howto/editors.md shows how to set up VS Code, Neovim, Helix and Zed.",
 	.flags = flags,
-	.examples = "  thorpe lsp",
+	.examples = "  thorpe lsp --stdio",
 	.size = sizeof(struct lsp_options),
 	.run = run,
 };
