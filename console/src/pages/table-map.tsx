@@ -60,8 +60,10 @@ function ResidentLine({
   );
 }
 
-/** Why these items are together: the patterns that read them at once. */
-function ReadBy({ design, patterns }: { design: string; patterns: AccessPattern[] }) {
+/** Why these items are together: the patterns that read them at once, those of these items alone first. */
+function ReadBy({ design, patterns: all }: { design: string; patterns: AccessPattern[] }) {
+  const showsOthers = (pattern: AccessPattern) => Number(pattern.request.includes('; shows '));
+  const patterns = [...all].sort((a, b) => showsOthers(a) - showsOthers(b));
   const named = patterns.length > NAMED_PATTERNS + 1 ? patterns.slice(0, NAMED_PATTERNS) : patterns;
   if (patterns.length === 0) return null;
   return (
